@@ -1,0 +1,1 @@
+"""Put the few records of a user history that are worth their tokens into the prompt, and stop."""

@@ -1,0 +1,1 @@
+"""Selectors that need no learning: empty and fixed-k profiles."""

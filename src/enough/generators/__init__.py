@@ -1,0 +1,1 @@
+"""The frozen language model G: likelihoods of references and one deterministic answer."""

@@ -1,0 +1,52 @@
+"""Points in time as they occur in logs: a year, a day, a second, an epoch, or nothing.
+
+A date is kept as the tuple of the parts that were given, in UTC. `strictly_before` compares only
+the parts both sides have, so that "2012" is *not* before "2012-05-01": it may lie after it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+Moment = tuple[int, ...]
+"""(year[, month[, day[, hour, minute, second, microsecond]]]) in UTC."""
+
+_DATE_ONLY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\Z")
+
+
+def parse_moment(raw: object) -> Moment | None:
+    """Parse a date, an ISO 8601 timestamp or epoch seconds; None and "" mean "no time".
+
+    Raises:
+        ValueError: if there is a value but it is not a time.
+    """
+    if raw is None or raw == "":
+        return None
+    if isinstance(raw, bool):
+        raise ValueError(f"{raw!r} is not a time")
+    if isinstance(raw, (int, float)):
+        # A bare year is far below any plausible epoch (1971 and later), so both can be accepted.
+        if isinstance(raw, int) and 1000 <= raw <= 9999:
+            return (raw,)
+        return _parts(datetime.fromtimestamp(raw, UTC))
+    if not isinstance(raw, str):
+        raise ValueError(f"{raw!r} is not a time")
+    text = raw.strip()
+    if match := _DATE_ONLY.match(text):
+        parts = tuple(int(part) for part in match.groups() if part is not None)
+        year, month, day = (*parts, 1, 1)[:3]
+        datetime(year, month, day)  # rejects month 13 and day 32
+        return parts
+    moment = datetime.fromisoformat(text)
+    return _parts(moment if moment.tzinfo is None else moment.astimezone(UTC))
+
+
+def _parts(moment: datetime) -> Moment:
+    return (*moment.timetuple()[:6], moment.microsecond)
+
+
+def strictly_before(earlier: Moment, later: Moment) -> bool:
+    """True only if every instant that `earlier` can mean precedes every one of `later`."""
+    shared = min(len(earlier), len(later))
+    return earlier[:shared] < later[:shared]

@@ -1,0 +1,1 @@
+"""From a request and ordered records to the exact tokens of the prompt P_τ(x, S)."""

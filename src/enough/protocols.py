@@ -1,0 +1,113 @@
+"""Every extension point on one page. Each asks for one thing; values go in, values come out.
+
+To add a retriever, an encoder, a generator or a selector, write one class with these methods in one
+file and add one line to the table that names it. The contract suites in `tests/contracts` run over
+every implementation in those tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enough.records import History, Pool, Request, Selection
+
+Floats = NDArray[np.float32]
+Tokens = NDArray[np.int32]
+
+
+class Encoder(Protocol):
+    """Texts to vectors. Frozen: the same text always gives the same vector."""
+
+    fingerprint: str
+    """Changes whenever a vector could change: weights, pooling, prefixes, truncation, dtype."""
+
+    def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        """Vectors [len(texts), dim]; similarity is their dot product."""
+        ...
+
+
+class Retriever(Protocol):
+    """R(x, H; M): the frozen first stage."""
+
+    def retrieve(self, request: Request, history: History, limit: int) -> Pool:
+        """At most `limit` records of the (legal) history, best first, ties in history order."""
+        ...
+
+
+class Tokenizer(Protocol):
+    """What prompts need to know of a model: its tokens, its control tokens, its chat form."""
+
+    fingerprint: str
+    control_tokens: frozenset[str]
+    """Strings the model reads as one control token when they occur in text."""
+
+    def encode(self, text: str) -> Tokens:
+        """Token ids of our own text; control tokens in it are recognised, none are added."""
+        ...
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        """Text of generated ids, without control tokens."""
+        ...
+
+    def chat_frame(self, system: str) -> tuple[str, str]:
+        """The model's own text before and after the user message, up to where the answer begins."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredSequence:
+    """A prompt followed by a reference whose likelihood is wanted.
+
+    Attributes:
+        tokens: prompt then reference, [n].
+        reference_length: how many of the last tokens are the reference; at least 1.
+    """
+
+    tokens: Tokens
+    reference_length: int
+
+
+class Generator(Protocol):
+    """The frozen language model G."""
+
+    tokenizer: Tokenizer
+    fingerprint: str
+    """Changes whenever a likelihood could change: weights, adapter, precision, tokenizer."""
+    window: int
+    """Tokens the model can see, prompt and answer together."""
+
+    def score(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
+        """Mean log-likelihood of each reference's tokens given its prompt, [len(sequences)]."""
+        ...
+
+    def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
+        """One deterministic answer per prompt."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a selector may spend on one request.
+
+    Attributes:
+        max_records: K_i, the horizon.
+        max_profile_tokens: room left in the window after the empty prompt and the answer.
+        record_tokens: exact increment of every pool record, in pool order.
+    """
+
+    max_records: int
+    max_profile_tokens: int
+    record_tokens: tuple[int, ...]
+
+
+class Selector(Protocol):
+    """Anything that chooses records: empty, fixed-k, a reranker, a learned policy."""
+
+    def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
+        """Distinct records of the pool, in prompt order, within the budget; possibly none."""
+        ...

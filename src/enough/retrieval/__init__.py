@@ -1,0 +1,1 @@
+"""From a legal history to a candidate pool C_i of at most M records."""
