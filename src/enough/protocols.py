@@ -7,7 +7,7 @@ every implementation in those tables.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -23,8 +23,10 @@ Tokens = NDArray[np.int32]
 class Encoder(Protocol):
     """Texts to vectors. Frozen: the same text always gives the same vector."""
 
-    fingerprint: str
-    """Changes whenever a vector could change: weights, pooling, prefixes, truncation, dtype."""
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever a vector could change: weights, pooling, prefixes, truncation, dtype."""
+        ...
 
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         """Vectors [len(texts), dim]; similarity is their dot product."""
@@ -42,9 +44,15 @@ class Retriever(Protocol):
 class Tokenizer(Protocol):
     """What prompts need to know of a model: its tokens, its control tokens, its chat form."""
 
-    fingerprint: str
-    control_tokens: frozenset[str]
-    """Strings the model reads as one control token when they occur in text."""
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever the tokens of a prompt could change."""
+        ...
+
+    @property
+    def control_tokens(self) -> frozenset[str]:
+        """Strings the model reads as one control token when they occur in text."""
+        ...
 
     def encode(self, text: str) -> Tokens:
         """Token ids of our own text; control tokens in it are recognised, none are added."""
@@ -72,16 +80,31 @@ class ScoredSequence:
     reference_length: int
 
 
+OnBatch = Callable[[NDArray[np.int64], NDArray[np.float64]], None]
+"""Called with the places and scores of sequences as soon as they are known."""
+
+
 class Generator(Protocol):
     """The frozen language model G."""
 
-    tokenizer: Tokenizer
-    fingerprint: str
-    """Changes whenever a likelihood could change: weights, adapter, precision, tokenizer."""
-    window: int
-    """Tokens the model can see, prompt and answer together."""
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The model's own."""
+        ...
 
-    def score(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever a likelihood could change: weights, adapter, precision, tokenizer."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """Tokens the model can see, prompt and answer together."""
+        ...
+
+    def score(
+        self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
+    ) -> NDArray[np.float64]:
         """Mean log-likelihood of each reference's tokens given its prompt, [len(sequences)]."""
         ...
 

@@ -1,0 +1,5 @@
+"""`python -m enough` is `enough`."""
+
+from enough.cli import main
+
+main()

@@ -1,0 +1,68 @@
+"""TOML into frozen dataclasses, strictly.
+
+In: a file and a dataclass (possibly of dataclasses). Out: an instance, defaults filled in. An
+unknown key, a wrong type or an unreadable file is a ConfigError that names file and key. Building a
+config has no side effect; each dataclass lives beside the code it configures.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+import types
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from enough.errors import ConfigError, UnknownNameError
+
+C = TypeVar("C")
+
+
+def load_config(path: Path, kind: type[C]) -> C:
+    """Read a TOML file as an instance of the dataclass `kind`."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+    return from_table(table, kind, str(path))
+
+
+def from_table(table: dict[str, Any], kind: type[C], where: str) -> C:
+    """Build a dataclass from a parsed table."""
+    known = get_type_hints(kind)
+    values = {}
+    for key, value in table.items():
+        if key not in known:
+            raise UnknownNameError(f"key in {where}", key, known)
+        values[key] = _converted(value, known[key], f"{where}: {key}")
+    required = {
+        f.name
+        for f in dataclasses.fields(kind)  # type: ignore[arg-type]
+        if f.default is f.default_factory is dataclasses.MISSING
+    }
+    if missing := sorted(required - values.keys()):
+        raise ConfigError(f"{where}: the key {missing[0]!r} is missing")
+    return kind(**values)
+
+
+def _converted(value: Any, want: Any, where: str) -> Any:  # noqa: PLR0911 (one return per kind)
+    origin = get_origin(want)
+    if origin in (Union, types.UnionType):
+        return _converted(value, next(t for t in get_args(want) if t is not type(None)), where)
+    if origin is Literal:
+        if value not in get_args(want):
+            raise ConfigError(f"{where} must be one of {', '.join(map(repr, get_args(want)))}")
+        return value
+    if origin is tuple and isinstance(value, list):
+        inner = get_args(want)[0]
+        return tuple(_converted(item, inner, f"{where}[{i}]") for i, item in enumerate(value))
+    if dataclasses.is_dataclass(want) and isinstance(value, dict):
+        return from_table(value, want, where)  # type: ignore[arg-type]
+    if want is Path and isinstance(value, str):
+        return Path(value)
+    if want is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if origin is None and isinstance(want, type) and type(value) is want:
+        return value
+    name = getattr(want, "__name__", str(want)) if origin is None else str(want)
+    raise ConfigError(f"{where} must be of type {name}, not {value!r}")

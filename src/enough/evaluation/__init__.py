@@ -1,0 +1,1 @@
+"""What profiles do: rows per request first, tables derived from them."""

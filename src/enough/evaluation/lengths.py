@@ -1,0 +1,167 @@
+"""What fixed profile lengths do to a frozen generator: the first question to ask of any log.
+
+In: examples with their pools, a generator, lengths such as 0, 1, 3, 5, 10. Out: one row per request
+and length: exact tokens, likelihood of the reference, gain over the empty profile, the answer.
+Tables are derived from the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from enough.baselines.fixed import FixedLength
+from enough.errors import ConfigError, DataError
+from enough.evaluation.metrics import rouge_1
+from enough.generators.config import GeneratorConfig
+from enough.prompts.prompter import Prompter
+from enough.protocols import Generator
+from enough.records import Dataset, Example
+from enough.retrieval.pools import PooledExample, RetrievalConfig
+
+
+@dataclass(frozen=True, slots=True)
+class LengthConfig:
+    """A study of fixed lengths.
+
+    Attributes:
+        lengths: numbers of records to try.
+        requests: requests per task, drawn at random; 0 takes all.
+        split: which examples.
+        seed: for the draw.
+    """
+
+    lengths: tuple[int, ...] = (0, 1, 3, 5, 10)
+    requests: int = 50
+    split: str = "dev"
+    seed: int = 0
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+    generator: GeneratorConfig = field(default_factory=GeneratorConfig)
+
+    def __post_init__(self) -> None:
+        if not self.lengths or min(self.lengths) < 0:
+            raise ConfigError("lengths must name at least one number of records, none negative")
+        if self.requests < 0:
+            raise ConfigError(f"requests must not be negative, not {self.requests}")
+
+
+@dataclass(frozen=True, slots=True)
+class LengthRow:
+    """One request under one fixed length.
+
+    Attributes:
+        log_likelihood: ℓ_i(S), mean over reference tokens.
+        gain: g_i(S) = ℓ_i(S) − ℓ_i(∅).
+        overlap: ROUGE-1 F of the answer with the reference.
+    """
+
+    task: str
+    request_id: str
+    length: int
+    records: int
+    tokens: int
+    log_likelihood: float
+    gain: float
+    answer: str
+    overlap: float
+
+
+@dataclass(frozen=True, slots=True)
+class LengthSummary:
+    """Means over requests for one length; shares are of requests."""
+
+    length: int
+    requests: int
+    records: float
+    tokens: float
+    log_likelihood: float
+    gain: float
+    helped: float
+    harmed: float
+    overlap: float
+    answers_changed: float
+
+
+def draw_examples(dataset: Dataset, config: LengthConfig) -> list[Example]:
+    """The requests to study, in the order of the data."""
+    if config.split not in dataset.splits:
+        known = ", ".join(dataset.splits) or "none"
+        raise DataError(f"{dataset.task.name} has no split {config.split!r}; it has: {known}")
+    examples = dataset.splits[config.split]
+    if config.requests == 0 or config.requests >= len(examples):
+        return list(examples)
+    rng = np.random.default_rng(config.seed)
+    return [examples[i] for i in sorted(rng.choice(len(examples), config.requests, replace=False))]
+
+
+def length_rows(
+    pooled: PooledExample, generator: Generator, prompter: Prompter, lengths: Sequence[int]
+) -> list[LengthRow]:
+    """Score and answer one request under every length; the empty profile is always scored."""
+    example, pool = pooled.example, pooled.pool
+    request = example.request
+    budget = prompter.budget(request, pool, generator.window, max_records=max(lengths))
+    profiles = [FixedLength(k).select(request, pool, budget).records for k in (0, *lengths)]
+    scores = generator.score([prompter.sequence(example, profile) for profile in profiles])
+    prompts = [prompter.prompt(request, profile) for profile in profiles]
+    answers = generator.generate([p.tokens for p in prompts], request.task.max_answer_tokens)
+    return [
+        LengthRow(
+            task=request.task.name,
+            request_id=request.id,
+            length=length,
+            records=len(profiles[i]),
+            tokens=prompts[i].profile_tokens,
+            log_likelihood=float(scores[i]),
+            gain=float(scores[i] - scores[0]),
+            answer=answers[i],
+            overlap=rouge_1(answers[i], example.reference),
+        )
+        for i, length in enumerate(lengths, start=1)
+    ]
+
+
+def study_lengths(
+    examples: Sequence[PooledExample],
+    generator: Generator,
+    lengths: Sequence[int],
+    on_request: Callable[[int], None] | None = None,
+) -> list[LengthRow]:
+    """Rows of all requests; `on_request` is told how many are done."""
+    prompter = Prompter(generator.tokenizer)
+    rows: list[LengthRow] = []
+    for done, pooled in enumerate(examples, start=1):
+        rows += length_rows(pooled, generator, prompter, lengths)
+        if on_request is not None:
+            on_request(done)
+    return rows
+
+
+def summarise(rows: Sequence[LengthRow]) -> list[LengthSummary]:
+    """One line per length. Helped and harmed compare the likelihood with the empty profile's."""
+    empty = {(row.task, row.request_id): row.answer for row in rows if row.length == 0}
+    summaries = []
+    for length in sorted({row.length for row in rows}):
+        chosen = [row for row in rows if row.length == length]
+        changed = [row.answer != empty.get((row.task, row.request_id)) for row in chosen]
+        summaries.append(
+            LengthSummary(
+                length=length,
+                requests=len(chosen),
+                records=_mean([row.records for row in chosen]),
+                tokens=_mean([row.tokens for row in chosen]),
+                log_likelihood=_mean([row.log_likelihood for row in chosen]),
+                gain=_mean([row.gain for row in chosen]),
+                helped=_mean([row.gain > 0 for row in chosen]),
+                harmed=_mean([row.gain < 0 for row in chosen]),
+                overlap=_mean([row.overlap for row in chosen]),
+                answers_changed=_mean(changed) if empty else float("nan"),
+            )
+        )
+    return summaries
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values))

@@ -1,0 +1,165 @@
+"""The frozen generator on transformers, CPU or CUDA, with an optional LoRA adapter.
+
+In: a model name (the bundled default, a local folder or a hub name). Out: a `protocols.Generator`.
+The fastest scorer that is exact for the architecture is chosen from its configuration.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from enough.errors import MissingExtraError, ModelError
+from enough.generators.causal_lm import CausalLM
+from enough.generators.config import GeneratorConfig, ScorerName
+from enough.generators.forked import ForkedScorer
+from enough.generators.hf_tokenizer import HFTokenizer
+from enough.generators.naive import NaiveScorer
+from enough.generators.packed import PackedScorer
+from enough.generators.scoring import Scorer
+from enough.generators.weights import locate_model, quiet_transformers
+from enough.protocols import OnBatch, ScoredSequence, Tokens
+
+log = logging.getLogger(__name__)
+
+_RECURRENT = {"linear_attention", "mamba", "conv", "hybrid"}
+_GENERATION_TOKENS = 8192  # prompt tokens decoded together
+
+
+class HFGenerator:
+    """A frozen causal language model. Implements `protocols.Generator`."""
+
+    def __init__(self, model: Any, tokenizer: Any, scorer: ScorerName = "auto") -> None:
+        self.lm = CausalLM(model)
+        self.tokenizer = HFTokenizer(tokenizer)
+        self.window = int(self.lm.config.max_position_embeddings)
+        self.scorer = build_scorer(self.lm, scorer)
+        self._end_tokens = _end_tokens(model, tokenizer)
+        parts = (self.lm.checksum(), str(self.lm.dtype), self.tokenizer.fingerprint)
+        self.fingerprint = hashlib.blake2b("|".join(parts).encode(), digest_size=16).hexdigest()
+
+    @classmethod
+    def load(cls, config: GeneratorConfig | None = None) -> HFGenerator:
+        """Load a model, its tokenizer and perhaps a LoRA adapter."""
+        config = config or GeneratorConfig()
+        device = config.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        precision = fast_dtype(device) if config.dtype == "auto" else getattr(torch, config.dtype)
+        place = locate_model(config.model)
+        try:
+            with quiet_transformers():
+                model = AutoModelForCausalLM.from_pretrained(place, dtype=precision)
+                tokenizer = AutoTokenizer.from_pretrained(place)
+        except (OSError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+            raise ModelError(
+                f"cannot load the model {config.model!r}: {reason}. Give a folder with "
+                "config.json, weights and tokenizer, or the name of a model that can be downloaded"
+            ) from error
+        if config.adapter is not None:
+            model = _with_adapter(model, config.adapter)
+        return cls(model.to(device), tokenizer, config.scorer)
+
+    def score(
+        self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
+    ) -> NDArray[np.float64]:
+        """Mean log-likelihood of each reference's tokens."""
+        for sequence in sequences:
+            if not 0 < sequence.reference_length < len(sequence.tokens) <= self.window:
+                raise ModelError(
+                    f"a sequence of {len(sequence.tokens)} tokens with a reference of "
+                    f"{sequence.reference_length} cannot be scored in a window of {self.window}"
+                )
+        return self.scorer.score(sequences, on_batch)
+
+    def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
+        """One greedy answer per prompt; equal prompts are answered once."""
+        distinct = {prompt.tobytes(): prompt for prompt in prompts}
+        order = sorted(distinct.values(), key=len)
+        answers: dict[bytes, str] = {}
+        while order:
+            count = max(1, min(len(order), _GENERATION_TOKENS // len(order[-1])))
+            batch, order = order[-count:], order[:-count]
+            for prompt, answer in zip(batch, self._decode(batch, max_new_tokens), strict=True):
+                answers[prompt.tobytes()] = answer
+        return [answers[prompt.tobytes()] for prompt in prompts]
+
+    @torch.inference_mode()
+    def _decode(self, batch: Sequence[Tokens], max_new_tokens: int) -> list[str]:
+        longest = max(map(len, batch))
+        ids = torch.full((len(batch), longest), self._end_tokens[0])
+        mask = torch.zeros_like(ids)
+        for i, prompt in enumerate(batch):  # padded on the left: answers start in one column
+            ids[i, longest - len(prompt) :] = torch.from_numpy(prompt.astype(np.int64))
+            mask[i, longest - len(prompt) :] = 1
+        self.lm.forward_passes += 1
+        output = self.lm.model.generate(
+            input_ids=ids.to(self.lm.device),
+            attention_mask=mask.to(self.lm.device),
+            max_new_tokens=max_new_tokens,
+            do_sample=False,
+            eos_token_id=self._end_tokens,
+            pad_token_id=self._end_tokens[0],
+        )
+        return [self.tokenizer.decode(row).strip() for row in output[:, longest:].tolist()]
+
+
+def fast_dtype(device: str) -> torch.dtype:
+    """Precision by default: bfloat16 on a GPU, float32 on a CPU.
+
+    CPUs that announce native bfloat16 do not all deliver it: some virtual machines kill the process
+    at the first such instruction. Ask for bfloat16 where you know that it works.
+    """
+    return torch.bfloat16 if device.startswith("cuda") else torch.float32
+
+
+def build_scorer(lm: CausalLM, name: ScorerName = "auto") -> Scorer:
+    """The scorer of that name, or the fastest one that is exact for the model."""
+    chosen = exact_scorer(lm.config) if name == "auto" else name
+    on_cuda = lm.device.type == "cuda"
+    if chosen == "packed":
+        return PackedScorer(lm, max_tokens=65_536 if on_cuda else 16_384)
+    if chosen == "forked":
+        return ForkedScorer(lm, max_tokens=65_536 if on_cuda else 8192)
+    return NaiveScorer(lm, max_tokens=65_536 if on_cuda else 8192)
+
+
+def exact_scorer(config: Any) -> ScorerName:
+    """Packed for full attention, forked for recurrent layers, naive for anything else."""
+    layers = set(getattr(config, "layer_types", None) or ["full_attention"])
+    if getattr(config, "attn_logit_softcapping", None) or "sliding_attention" in layers:
+        return "naive"
+    if layers == {"full_attention"}:
+        window = getattr(config, "sliding_window", None)
+        return "naive" if window and window < config.max_position_embeddings else "packed"
+    return "forked" if layers <= _RECURRENT | {"full_attention"} else "naive"
+
+
+def _with_adapter(model: Any, adapter: Path) -> Any:
+    try:
+        from peft import PeftModel  # noqa: PLC0415 (an extra)
+    except ImportError:
+        raise MissingExtraError("a LoRA adapter", "lora") from None
+    if not (adapter / "adapter_config.json").is_file():
+        raise ModelError(f"{adapter}: not an adapter folder (no adapter_config.json)")
+    return PeftModel.from_pretrained(model, adapter).merge_and_unload()
+
+
+def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
+    """Every token that ends an answer: the model's own and the chat template's end of turn."""
+    configured = model.generation_config.eos_token_id
+    ends = configured if isinstance(configured, list) else [configured]
+    turn_ends = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
+    ends += [tokenizer.get_added_vocab().get(token) for token in turn_ends]
+    ends += [tokenizer.eos_token_id]
+    found = list(dict.fromkeys(end for end in ends if end is not None))
+    if not found:
+        raise ModelError("the model names no end-of-text token, so its answers would never end")
+    return found

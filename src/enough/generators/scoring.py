@@ -1,0 +1,65 @@
+"""What all scorers share: from the hidden rows that predict a reference to its mean likelihood.
+
+Three scorers give one result: `naive` (padded batches, the reference), `packed` (each distinct
+token once) and `forked` (caches forked at branches, for models with recurrent layers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from enough.generators.causal_lm import CausalLM
+from enough.protocols import OnBatch, ScoredSequence, Tokens
+
+
+class Scorer(Protocol):
+    """Mean log-likelihoods of many references."""
+
+    def score(
+        self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
+    ) -> NDArray[np.float64]:
+        """One value per sequence, [len(sequences)]."""
+        ...
+
+
+class Results:
+    """Collects scores as batches finish, and tells whoever wants to know."""
+
+    def __init__(self, count: int, on_batch: OnBatch | None) -> None:
+        self.scores = np.full(count, np.nan)
+        self._on_batch = on_batch
+
+    def add(self, members: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
+        """Record the scores of some sequences."""
+        self.scores[members] = scores
+        if self._on_batch is not None:
+            self._on_batch(members, scores)
+
+
+def to_device(lm: CausalLM, values: Tokens | NDArray[np.int64]) -> Tensor:
+    """Integers as a tensor beside the model."""
+    return torch.from_numpy(values.astype(np.int64)).to(lm.device, non_blocking=True)
+
+
+def mean_log_likelihoods(
+    lm: CausalLM, rows: Tensor, sequences: Sequence[ScoredSequence]
+) -> NDArray[np.float64]:
+    """Mean log-probability of each reference.
+
+    Args:
+        lm: the model.
+        rows: hidden states that predict the references' tokens, joined in the order of
+            `sequences`, [sum of reference lengths, d].
+        sequences: whose references they predict.
+    """
+    targets = np.concatenate([s.tokens[-s.reference_length :] for s in sequences])
+    values = lm.log_probs(rows, to_device(lm, targets))
+    lengths = np.array([s.reference_length for s in sequences])
+    means: NDArray[np.float64] = np.add.reduceat(values, np.cumsum(lengths) - lengths) / lengths
+    return means

@@ -1,0 +1,130 @@
+"""Many sequences laid out so that each distinct token stands once.
+
+In: token sequences that share prefixes (one request's profiles, or several requests').
+Out: `Pack`s: the sequences in sorted order, each contributing only what follows its longest common
+prefix with the one before. That is a depth-first walk of their token trie. A sequence's new tokens
+attend to its whole path, which `key_index` points out: "the last q tokens of a sequence of k", the
+shape that variable-length attention kernels know as chunked prefill.
+
+The last token of a sequence predicts nothing that is asked for, so it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enough.protocols import ScoredSequence, Tokens
+
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pack:
+    """Sequences that are computed together.
+
+    Attributes:
+        members: positions of the sequences in the caller's list, in sorted order, [s].
+        tokens: the distinct tokens, [t].
+        positions: depth of each token in its sequence, [t].
+        query_starts: sequence i brought in tokens[query_starts[i]:query_starts[i + 1]], [s + 1].
+        key_index: for each sequence the places of all its tokens, joined, [sum of lengths].
+        key_starts: where each sequence's part of `key_index` begins, [s + 1].
+    """
+
+    members: Index
+    tokens: Tokens
+    positions: Index
+    query_starts: Index
+    key_index: Index
+    key_starts: Index
+
+    def path(self, sequence: int) -> Index:
+        """Places in `tokens` of all tokens of one sequence."""
+        return self.key_index[self.key_starts[sequence] : self.key_starts[sequence + 1]]
+
+
+def input_tokens(sequence: ScoredSequence) -> Tokens:
+    """What the model has to read to score the sequence."""
+    return sequence.tokens[:-1]
+
+
+def sorted_with_overlaps(sequences: Sequence[ScoredSequence]) -> tuple[Index, Index]:
+    """Order of the sequences by their tokens, and each one's overlap with the one before it.
+
+    Returns:
+        order [n], and overlap [n]: the length of the common prefix of the inputs of order[i - 1]
+        and order[i]; overlap[0] is 0.
+    """
+    # Big-endian bytes compare like the numbers they spell.
+    spelled = [input_tokens(s).astype(">u4").tobytes() for s in sequences]
+    order = np.array(sorted(range(len(sequences)), key=spelled.__getitem__), np.int64)
+    overlap = np.zeros(len(order), np.int64)
+    for i in range(1, len(order)):
+        overlap[i] = common_prefix(
+            input_tokens(sequences[order[i - 1]]), input_tokens(sequences[order[i]])
+        )
+    return order, overlap
+
+
+def common_prefix(left: Tokens, right: Tokens) -> int:
+    """Length of the longest common prefix."""
+    shared = min(len(left), len(right))
+    differs = left[:shared] != right[:shared]
+    return int(differs.argmax()) if differs.any() else shared
+
+
+def distinct_tokens(sequences: Sequence[ScoredSequence]) -> int:
+    """How many tokens a scorer must compute when every shared one is computed once."""
+    order, overlap = sorted_with_overlaps(sequences)
+    return int(sum(len(input_tokens(sequences[i])) for i in order) - overlap.sum())
+
+
+def packs(sequences: Sequence[ScoredSequence], max_tokens: int) -> Iterator[Pack]:
+    """Split the trie of all sequences into packs of at most `max_tokens` distinct tokens.
+
+    A pack computes the path of its first sequence anew; a sequence longer than the limit gets a
+    pack of its own.
+    """
+    order, overlap = sorted_with_overlaps(sequences)
+    start, size = 0, 0
+    for i, which in enumerate(order):
+        length = len(input_tokens(sequences[which]))
+        fresh = length - (int(overlap[i]) if i > start else 0)
+        if i > start and size + fresh > max_tokens:
+            yield _pack(sequences, order[start:i], overlap[start:i])
+            start, size, fresh = i, 0, length
+        size += fresh
+    if len(order):
+        yield _pack(sequences, order[start:], overlap[start:])
+
+
+def _pack(sequences: Sequence[ScoredSequence], members: Index, overlap: Index) -> Pack:
+    tokens: list[Tokens] = []
+    paths: list[Index] = []
+    positions: list[Index] = []
+    total = 0
+    for place, which in enumerate(members):
+        inputs = input_tokens(sequences[which])
+        shared = int(overlap[place]) if place else 0
+        fresh = len(inputs) - shared
+        tokens.append(inputs[shared:])
+        positions.append(np.arange(shared, len(inputs)))
+        own = np.arange(total, total + fresh)
+        paths.append(np.concatenate([paths[-1][:shared], own]) if place else own)
+        total += fresh
+    return Pack(
+        members=members,
+        tokens=np.concatenate(tokens),
+        positions=np.concatenate(positions),
+        query_starts=_starts(tokens),
+        key_index=np.concatenate(paths),
+        key_starts=_starts(paths),
+    )
+
+
+def _starts(parts: Sequence[NDArray[np.generic]]) -> Index:
+    return np.cumsum([0, *map(len, parts)], dtype=np.int64)

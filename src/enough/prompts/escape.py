@@ -1,0 +1,74 @@
+r"""User text that cannot leave its field.
+
+In: any text a user may have written. Out: text of one line in which nothing reads as one of our
+section delimiters, field tags or the model's control tokens. `unescape_field` gives the original
+back, character for character:
+
+    \\  a backslash      \n \r  line ends      \uXXXX  other line separators, control characters,
+    \-  nothing: it only breaks a delimiter, a tag or a control token apart     lone surrogates
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+SECTIONS = ("TASK", "USER_HISTORY", "CURRENT_REQUEST")
+TAGS = ("TASK", "HIST_CONTEXT", "USER_ACTION", "META")
+_BREAK = "\\-"
+
+# Case and inner spaces are ignored: a model would still read "</ user_history >" as a delimiter.
+# Possessive quantifiers keep a megabyte of blanks linear.
+_DELIMITER = re.compile(
+    rf"<(?=\s*+/?\s*+(?:{'|'.join(SECTIONS)})\s*+>)|\[(?=\s*+(?:{'|'.join(TAGS)})\s*+\])",
+    flags=re.IGNORECASE,
+)
+_SPECIAL = re.compile(r"[\\\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_UNSENDABLE = re.compile(r"[\ud800-\udfff]")
+_ESCAPED = re.compile(r"\\(?:\\|n|r|-|u[0-9a-f]{4})")
+_NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+_MEANING = {"\\\\": "\\", "\\n": "\n", "\\r": "\r", _BREAK: ""}
+
+
+def as_code(character: str) -> str:
+    r"""The \uXXXX form of a character of the basic plane."""
+    return f"\\u{ord(character):04x}"
+
+
+class Escaper:
+    """Escapes for one model: its control tokens are broken apart like our own delimiters."""
+
+    def __init__(self, control_tokens: Iterable[str] = ()) -> None:
+        tokens = sorted((t for t in control_tokens if t.strip()), key=len, reverse=True)
+        self._control = re.compile("|".join(map(re.escape, tokens))) if tokens else None
+
+    def field(self, text: str) -> str:
+        """One line that stands for `text` inside a record."""
+        line = _SPECIAL.sub(lambda found: _NAMED.get(found[0]) or as_code(found[0]), text)
+        return self._broken_apart(line)
+
+    def request(self, text: str) -> str:
+        """The current input: passed through untouched unless it holds something dangerous."""
+        return self._broken_apart(_UNSENDABLE.sub(lambda found: as_code(found[0]), text))
+
+    def _broken_apart(self, text: str) -> str:
+        text = _DELIMITER.sub(lambda found: found[0] + _BREAK, text)
+        # A token inside another is only found once the outer one is broken, hence the loop.
+        while self._control is not None and self._control.search(text):
+            text = self._control.sub(_split_token, text)
+        return text
+
+
+def _split_token(found: re.Match[str]) -> str:
+    token = found[0]
+    return token[0] + _BREAK + token[1:] if len(token) > 1 else as_code(token)
+
+
+def unescape_field(line: str) -> str:
+    """The text that `Escaper.field` was given, whatever the model."""
+    return _ESCAPED.sub(_meaning, line)
+
+
+def _meaning(found: re.Match[str]) -> str:
+    escaped = found[0]
+    return _MEANING[escaped] if escaped in _MEANING else chr(int(escaped[2:], 16))

@@ -1,0 +1,73 @@
+"""From examples to candidate pools C_i: leakage controls, then the frozen retriever.
+
+The one place where both happen, so that every selector, teacher and table sees the same records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
+from enough.errors import ConfigError
+from enough.protocols import Retriever
+from enough.records import Dataset, Example, Pool
+from enough.retrieval.embedding_cache import CachedEncoder
+from enough.retrieval.encoders import load_encoder
+from enough.retrieval.registry import build_retriever
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalConfig:
+    """How pools are made.
+
+    Attributes:
+        retriever: a name of `retrieval.registry.RETRIEVERS`.
+        pool: M, the most records a selector may choose from.
+        near_duplicate_threshold: cosine from which on a record counts as the target itself.
+    """
+
+    retriever: str = "dense"
+    pool: int = 20
+    near_duplicate_threshold: float = DEFAULT_THRESHOLD
+
+    def __post_init__(self) -> None:
+        if self.pool < 1:
+            raise ConfigError(f"retrieval.pool must be at least 1, not {self.pool}")
+
+
+@dataclass(frozen=True, slots=True)
+class PooledExample:
+    """An example and the records a selector may choose from."""
+
+    example: Example
+    pool: Pool
+
+
+def pooled(
+    dataset: Dataset,
+    examples: Sequence[Example],
+    controls: LeakageControls,
+    retriever: Retriever,
+    limit: int,
+) -> Iterator[PooledExample]:
+    """Pools of at most `limit` legal records, in the order of the examples."""
+    requests = [example.request for example in examples]
+    legal = controls.legal_many(
+        requests,
+        [dataset.history(request) for request in requests],
+        [example.reference for example in examples],
+    )
+    for example, history in zip(examples, legal, strict=True):
+        yield PooledExample(example, retriever.retrieve(example.request, history.records, limit))
+
+
+def build_stages(config: RetrievalConfig) -> tuple[LeakageControls, Retriever]:
+    """Leakage controls and retriever that share one encoder and its disk cache."""
+    encoder = CachedEncoder(load_encoder())
+    controls = LeakageControls(encoder, config.near_duplicate_threshold)
+    own_encoder = None if config.retriever not in _DEFAULT_ENCODER_RETRIEVERS else encoder
+    return controls, build_retriever(config.retriever, own_encoder)
+
+
+_DEFAULT_ENCODER_RETRIEVERS = {"dense", "mmr"}
