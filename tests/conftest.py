@@ -58,10 +58,11 @@ def make_example(reference: str = "twist ending", **changes: Any) -> Example:
 
 @pytest.fixture(scope="session")
 def default_generator() -> Any:
-    """The real SmolLM2, loaded once for the whole session."""
+    """The real SmolLM2, loaded once for the whole session, in the precision tests rely on."""
+    from enough.generators.config import GeneratorConfig
     from enough.generators.hf import HFGenerator
 
-    return HFGenerator.load()
+    return HFGenerator.load(GeneratorConfig(dtype="float32"))
 
 
 TinyModel = Callable[[str], Any]

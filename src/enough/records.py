@@ -79,15 +79,21 @@ class Dataset:
         task: the task all of it belongs to.
         histories: owner -> everything the owner ever did, targets and later actions included.
         splits: "train", "dev", ... -> examples.
+        visible: request id -> ids of the owner's records that belong to it, where the source gives
+            every request its own profile (official LaMP); other requests see the whole history.
     """
 
     task: Task
     histories: dict[str, History]
     splits: dict[str, tuple[Example, ...]]
+    visible: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def history(self, request: Request) -> History:
         """The raw (not yet leakage-controlled) history of the request's user."""
-        return self.histories.get(request.user, ())
+        records = self.histories.get(request.user, ())
+        if (ids := self.visible.get(request.id)) is None:
+            return records
+        return tuple(record for record in records if record.id in ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def test_answers_are_deterministic_and_batches_do_not_matter(
 
 def test_it_loads_within_seconds_once_converted(default_generator: HFGenerator) -> None:
     started = time.perf_counter()
-    again = HFGenerator.load()
+    again = HFGenerator.load(GeneratorConfig(dtype="float32"))
     assert time.perf_counter() - started < 10
     assert again.fingerprint == default_generator.fingerprint
 
@@ -125,10 +125,10 @@ def test_an_adapter_changes_scores_and_fingerprint(
     default_generator: HFGenerator, tmp_path: Path
 ) -> None:
     peft: Any = pytest.importorskip("peft")
-    base = HFGenerator.load()
+    base = HFGenerator.load(GeneratorConfig(dtype="float32"))
     config = peft.LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False)
     peft.get_peft_model(base.lm.model, config).save_pretrained(tmp_path / "adapter")
-    adapted = HFGenerator.load(GeneratorConfig(adapter=tmp_path / "adapter"))
+    adapted = HFGenerator.load(GeneratorConfig(adapter=tmp_path / "adapter", dtype="float32"))
     assert adapted.fingerprint != default_generator.fingerprint
     sequence = Prompter(adapted.tokenizer).sequence(make_example())
     assert adapted.score([sequence])[0] != default_generator.score([sequence])[0]

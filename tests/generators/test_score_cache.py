@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +29,7 @@ class CountingGenerator(FakeGenerator):
         self.scored = 0
 
     def score(
-        self, sequences: list[ScoredSequence], on_batch: OnBatch | None = None
+        self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
     ) -> NDArray[np.float64]:
         self.scored += len(sequences)
         scores = super().score(sequences)
@@ -113,6 +114,7 @@ def test_a_cache_of_another_version_is_refused(tmp_path: Path) -> None:
 
 WRITER = """
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tests.generators.test_score_cache import CountingGenerator, sequence
 from enough.generators.score_cache import CachedGenerator

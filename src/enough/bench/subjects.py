@@ -7,13 +7,14 @@ from pathlib import Path
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-from enough.generators.config import DtypeName, GeneratorConfig
-from enough.generators.hf import HFGenerator, fast_dtype
+from enough.generators.config import GeneratorConfig
+from enough.generators.hf import HFGenerator
 from enough.generators.packed import PackedScorer
+from enough.precision import Precision, choose_dtype
 
 
 def bench_generator(
-    model: str, random_weights: Path | None, dtype: DtypeName, max_tokens: int
+    model: str, random_weights: Path | None, dtype: Precision, max_tokens: int
 ) -> HFGenerator:
     """The generator to measure, its tree scorer with packs of `max_tokens`."""
     if random_weights is None:
@@ -25,9 +26,9 @@ def bench_generator(
     return generator
 
 
-def _random(folder: Path, dtype: DtypeName) -> HFGenerator:
+def _random(folder: Path, dtype: Precision) -> HFGenerator:
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    precision = fast_dtype(device) if dtype == "auto" else getattr(torch, dtype)
+    precision = getattr(torch, choose_dtype(dtype, device))
     with torch.device(device):
         model = AutoModelForCausalLM.from_config(
             AutoConfig.from_pretrained(folder), dtype=precision

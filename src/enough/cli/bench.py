@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+from enough.precision import Precision
+
 app = typer.Typer(help="Measure speed; every command prints a ratio.", no_args_is_help=True)
 
 
@@ -26,7 +27,9 @@ def scoring(
         Path | None,
         typer.Option(help="Folder with config.json and a tokenizer; weights are made up."),
     ] = None,
-    dtype: Annotated[Dtype, typer.Option(help="Precision.")] = "auto",
+    dtype: Annotated[
+        Precision, typer.Option(help="float32 makes the two scorers comparable to 1e-3.")
+    ] = "float32",
     requests: Annotated[int, typer.Option(min=1, help="Requests whose trees are scored.")] = 1,
     actions: Annotated[int, typer.Option(min=1, help="J, actions per deeper state.")] = 8,
     width: Annotated[int, typer.Option(min=1, help="W, prefixes kept per depth.")] = 4,

@@ -96,10 +96,11 @@ def _print_table(rows: Sequence[LengthRow]) -> None:
     tasks = list(dict.fromkeys(row.task for row in rows))
     table = Table(
         title=f"Fixed profile lengths, {', '.join(tasks)}",
-        caption="log-likelihood: of the reference, per token · gain: over the empty profile · "
-        "helped, harmed: requests whose likelihood rose, fell · overlap: ROUGE-1 of the answer",
+        caption="loglik: of the reference, per token · gain: over the empty profile · helped, "
+        "harmed: requests whose likelihood rose, fell · overlap: ROUGE-1 of the answer · "
+        "changed: answers unlike the one without a profile",
     )
-    columns = "records asked,used,profile tokens,log-likelihood,gain,helped,harmed,overlap,changed"
+    columns = "k,records,tokens,loglik,gain,helped,harmed,overlap,changed"
     for column in columns.split(","):
         table.add_column(column, justify="right")
     for line in summarise(rows):

@@ -1,1 +1,1 @@
-"""From raw logs to legal histories: readers, download, leakage controls, splits, a made-up world."""
+"""From raw logs to legal histories: readers, download, leakage controls, splits, a toy world."""

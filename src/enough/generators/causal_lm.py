@@ -6,7 +6,6 @@ the log-probability of that token. The full logits of a prompt are never made.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -69,19 +68,3 @@ class CausalLM:
                 f"{type(self.model).__name__} changes its logits after the output layer in a way "
                 "this version does not know; its likelihoods would be wrong"
             )
-
-    def checksum(self) -> str:
-        """A digest of every weight as it stands in memory, adapter and precision included.
-
-        Sums of the raw bits are exact, whatever the order, and fast on any device.
-        """
-        digest = hashlib.blake2b(digest_size=16)
-        for name, tensor in sorted(self.model.state_dict().items()):
-            bits = tensor.detach().contiguous().view(_BITS[tensor.element_size()]).flatten()
-            sample = bits[:: max(1, bits.numel() // 1024)].cpu().numpy().tobytes()
-            total = int(bits.sum(dtype=torch.int64)) if bits.numel() else 0
-            digest.update(f"{name}{tuple(tensor.shape)}{tensor.dtype}{total}".encode() + sample)
-        return digest.hexdigest()
-
-
-_BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}

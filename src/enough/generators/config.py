@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from enough.precision import Precision
+
 DEFAULT_GENERATOR = "SmolLM2-135M-Instruct"
 ScorerName = Literal["auto", "naive", "packed", "forked"]
-DtypeName = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +20,12 @@ class GeneratorConfig:
         model: the bundled default, a local folder, or a hub name.
         adapter: folder of a LoRA adapter, merged into the weights.
         device: "cpu", "cuda", "cuda:1"; the first GPU where there is one, by default.
-        dtype: "auto" is bfloat16 on a GPU and float32 on a CPU.
+        dtype: "auto" is bfloat16 where the hardware is made for it, float32 elsewhere.
         scorer: "auto" takes the fastest one that is exact for the model.
     """
 
     model: str = DEFAULT_GENERATOR
     adapter: Path | None = None
     device: str | None = None
-    dtype: DtypeName = "auto"
+    dtype: Precision = "auto"
     scorer: ScorerName = "auto"

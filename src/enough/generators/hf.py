@@ -6,8 +6,6 @@ The fastest scorer that is exact for the architecture is chosen from its configu
 
 from __future__ import annotations
 
-import hashlib
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers import AutoModelForCausalLM
 
+from enough.checkpoints import fingerprint, load_checkpoint
 from enough.errors import MissingExtraError, ModelError
 from enough.generators.causal_lm import CausalLM
 from enough.generators.config import GeneratorConfig, ScorerName
@@ -25,10 +24,8 @@ from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.naive import NaiveScorer
 from enough.generators.packed import PackedScorer
 from enough.generators.scoring import Scorer
-from enough.generators.weights import locate_model, quiet_transformers
+from enough.generators.weights import locate_model
 from enough.protocols import OnBatch, ScoredSequence, Tokens
-
-log = logging.getLogger(__name__)
 
 _RECURRENT = {"linear_attention", "mamba", "conv", "hybrid"}
 _GENERATION_TOKENS = 8192  # prompt tokens decoded together
@@ -43,29 +40,19 @@ class HFGenerator:
         self.window = int(self.lm.config.max_position_embeddings)
         self.scorer = build_scorer(self.lm, scorer)
         self._end_tokens = _end_tokens(model, tokenizer)
-        parts = (self.lm.checksum(), str(self.lm.dtype), self.tokenizer.fingerprint)
-        self.fingerprint = hashlib.blake2b("|".join(parts).encode(), digest_size=16).hexdigest()
+        self.fingerprint = fingerprint(model, tokenizer)
 
     @classmethod
     def load(cls, config: GeneratorConfig | None = None) -> HFGenerator:
         """Load a model, its tokenizer and perhaps a LoRA adapter."""
         config = config or GeneratorConfig()
-        device = config.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        precision = fast_dtype(device) if config.dtype == "auto" else getattr(torch, config.dtype)
-        place = locate_model(config.model)
-        try:
-            with quiet_transformers():
-                model = AutoModelForCausalLM.from_pretrained(place, dtype=precision)
-                tokenizer = AutoTokenizer.from_pretrained(place)
-        except (OSError, ValueError) as error:
-            reason = str(error).splitlines()[0]
-            raise ModelError(
-                f"cannot load the model {config.model!r}: {reason}. Give a folder with "
-                "config.json, weights and tokenizer, or the name of a model that can be downloaded"
-            ) from error
+        checkpoint = load_checkpoint(
+            locate_model(config.model), AutoModelForCausalLM, config.dtype, config.device
+        )
+        model = checkpoint.model
         if config.adapter is not None:
             model = _with_adapter(model, config.adapter)
-        return cls(model.to(device), tokenizer, config.scorer)
+        return cls(model, checkpoint.tokenizer, config.scorer)
 
     def score(
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
@@ -109,15 +96,6 @@ class HFGenerator:
             pad_token_id=self._end_tokens[0],
         )
         return [self.tokenizer.decode(row).strip() for row in output[:, longest:].tolist()]
-
-
-def fast_dtype(device: str) -> torch.dtype:
-    """Precision by default: bfloat16 on a GPU, float32 on a CPU.
-
-    CPUs that announce native bfloat16 do not all deliver it: some virtual machines kill the process
-    at the first such instruction. Ask for bfloat16 where you know that it works.
-    """
-    return torch.bfloat16 if device.startswith("cuda") else torch.float32
 
 
 def build_scorer(lm: CausalLM, name: ScorerName = "auto") -> Scorer:

@@ -8,14 +8,14 @@ well under a second.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
 
 from enough.bundled_models import BUNDLED_MODELS, bundled_folder, new_folder
 from enough.disk_cache import cache_root
-from enough.errors import ModelError
 from enough.generators.config import DEFAULT_GENERATOR
+from enough.quiet import quiet_transformers
 
 _CONVERSION = 1  # part of the folder's name: raise it when the conversion changes
 
@@ -26,8 +26,6 @@ def locate_model(name: str) -> str:
     """A folder or hub name for `from_pretrained`."""
     if name == DEFAULT_GENERATOR:
         return str(_converted_default())
-    if Path(name).exists() and not (Path(name) / "config.json").is_file():
-        raise ModelError(f"{name}: a model folder needs a config.json; this one has none")
     return name
 
 
@@ -46,7 +44,7 @@ def _convert_gguf(source: Path, gguf_file: str, target: Path) -> None:
     import torch  # noqa: PLC0415 (only needed once)
     from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
 
-    with quiet_transformers():
+    with quiet_transformers(), redirect_stderr(StringIO()):  # the GGUF reader has a bar of its own
         tokenizer = AutoTokenizer.from_pretrained(source, gguf_file=gguf_file)
         model = AutoModelForCausalLM.from_pretrained(
             source, gguf_file=gguf_file, dtype=torch.float32
@@ -56,20 +54,3 @@ def _convert_gguf(source: Path, gguf_file: str, target: Path) -> None:
         del model.config.quantization_config
         model.save_pretrained(target)
         tokenizer.save_pretrained(target)
-
-
-@contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """No progress bars or notices of transformers inside the block."""
-    from transformers.utils import logging as noise  # noqa: PLC0415
-
-    before = noise.get_verbosity()
-    bars = noise.is_progress_bar_enabled()
-    noise.set_verbosity_error()
-    noise.disable_progress_bar()
-    try:
-        yield
-    finally:
-        noise.set_verbosity(before)
-        if bars:
-            noise.enable_progress_bar()

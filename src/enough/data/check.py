@@ -1,0 +1,93 @@
+"""What a dataset holds and what the leakage controls leave of it.
+
+In: a `Dataset` and the controls. Out: a `Check` with numbers per split, and every single removal.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+
+from enough.data.leakage import LeakageControls, LegalHistory, Progress, Reason
+from enough.records import Dataset, Example
+
+
+@dataclass(frozen=True, slots=True)
+class SplitCheck:
+    """The numbers of one split.
+
+    Attributes:
+        name: of the split.
+        requests: how many.
+        users: how many different users have made them.
+        median_legal: median number of legal records of a request.
+        without_history: requests with no legal record at all.
+        removals: how many (request, record) pairs each rule took away.
+    """
+
+    name: str
+    requests: int
+    users: int
+    median_legal: float
+    without_history: int
+    removals: dict[Reason, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The numbers of a dataset, and its legal histories: split -> one per example, in order."""
+
+    task: str
+    users: int
+    records: int
+    splits: tuple[SplitCheck, ...]
+    legal: dict[str, tuple[LegalHistory, ...]]
+
+
+def check_dataset(
+    dataset: Dataset, controls: LeakageControls, progress: Progress | None = None
+) -> Check:
+    """Apply the controls to every request."""
+    # All splits at once: they share users, so texts are compared and embedded once.
+    examples = [example for split in dataset.splits.values() for example in split]
+    requests = [example.request for example in examples]
+    histories = [dataset.history(request) for request in requests]
+    references = [example.reference for example in examples]
+    left = iter(controls.legal_many(requests, histories, references, progress))
+    legal = {name: tuple(next(left) for _ in examples) for name, examples in dataset.splits.items()}
+    return Check(
+        task=dataset.task.name,
+        users=len(dataset.histories),
+        records=sum(len(history) for history in dataset.histories.values()),
+        splits=tuple(_split(name, dataset.splits[name], legal[name]) for name in legal),
+        legal=legal,
+    )
+
+
+def removal_lines(dataset: Dataset, check: Check) -> Iterator[dict[str, str]]:
+    """Every removal as one flat line, for a file to look through."""
+    for name, examples in dataset.splits.items():
+        for example, left in zip(examples, check.legal[name], strict=True):
+            for removal in left.removals:
+                yield {
+                    "split": name,
+                    "request": example.request.id,
+                    "user": example.request.user,
+                    "record": removal.record.id,
+                    "reason": removal.reason.value,
+                    "detail": removal.detail,
+                }
+
+
+def _split(name: str, examples: tuple[Example, ...], legal: tuple[LegalHistory, ...]) -> SplitCheck:
+    counts = Counter(removal.reason for left in legal for removal in left.removals)
+    return SplitCheck(
+        name=name,
+        requests=len(examples),
+        users=len({example.request.user for example in examples}),
+        median_legal=median([len(left.records) for left in legal] or [0]),
+        without_history=sum(not left.records for left in legal),
+        removals={reason: counts[reason] for reason in Reason},
+    )

@@ -1,0 +1,26 @@
+"""Any folder of data to a `Dataset`: ours (`logs`) or LaMP's official files (`lamp`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from enough.data.lamp import is_lamp_folder, read_lamp_folder
+from enough.data.logs import is_log_folder, read_log_folder
+from enough.errors import DataError
+from enough.records import Dataset
+from enough.tasks import Task
+
+
+def read_folder(path: Path, task: Task | None = None) -> Dataset:
+    """Read a folder in whichever of the two formats it is."""
+    if not path.is_dir():
+        raise DataError("there is no such folder", path=path)
+    if is_log_folder(path):
+        return read_log_folder(path, task)
+    if is_lamp_folder(path):
+        return read_lamp_folder(path, task)
+    raise DataError(
+        "neither a log (histories.jsonl[.gz] with train/dev.jsonl[.gz]) nor official LaMP files "
+        "(dev_questions.json with dev_outputs.json)",
+        path=path,
+    )

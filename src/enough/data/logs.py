@@ -1,0 +1,187 @@
+"""The log format: a folder with histories.jsonl and train/dev/test.jsonl, gzipped or not.
+
+    histories   {"user_id", "records": [{"id", "date", ["source_id",] <the task's fields>}]}
+    requests    {"id", "user_id", "date", "source_id", "input", "output"[, "visible": [ids]]}
+
+In: such a folder, and the task: given, or in its task.toml, or told by its name. Out: a `Dataset`,
+checked whole; and back again. A request of a user without a history line is fine: that user has
+done nothing yet. A test file may come without outputs: nothing in it can be scored, so it is left
+out, with a warning.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from enough.data.jsonl import find_jsonl, read_objects, write_objects
+from enough.data.parsing import (
+    Place,
+    as_list,
+    check_answer,
+    optional_text,
+    parse_record,
+    parse_request,
+    parse_visible,
+    text_field,
+)
+from enough.data.task_file import TASK_FILE, folder_task, task_as_toml
+from enough.errors import DataError
+from enough.records import Dataset, Example, History, Record
+from enough.tasks import Task
+
+SPLITS = ("train", "dev", "test")
+_HISTORIES = "histories"
+_LOG = logging.getLogger(__name__)
+
+
+def is_log_folder(path: Path) -> bool:
+    """Whether the folder holds a histories file."""
+    return find_jsonl(path, _HISTORIES) is not None
+
+
+def read_log_folder(path: Path, task: Task | None = None) -> Dataset:
+    """Read and check a whole folder.
+
+    Raises:
+        DataError: naming file, line and field of the first thing that is wrong.
+    """
+    histories = find_jsonl(path, _HISTORIES)
+    if histories is None:
+        raise DataError("there is no histories.jsonl or histories.jsonl.gz in it", path=path)
+    task = task or folder_task(path)
+    dataset = Dataset(task, _read_histories(histories, task), {})
+    seen: dict[str, Place] = {}
+    for split in SPLITS:
+        if (file := find_jsonl(path, split)) is not None:
+            examples = _read_requests(file, dataset, seen, answers_optional=split == "test")
+            if examples is not None:
+                dataset.splits[split] = examples
+    if not seen:
+        raise DataError("there is no request in train, dev or test.jsonl[.gz]", path=path)
+    return dataset
+
+
+def in_order(records: Iterable[Record]) -> History:
+    """Oldest first where every record has a time, otherwise as they come."""
+    history = tuple(records)
+    if any(record.moment is None for record in history):
+        return history
+    return tuple(sorted(history, key=lambda record: record.moment or ()))
+
+
+def _read_histories(path: Path, task: Task) -> dict[str, History]:
+    histories: dict[str, History] = {}
+    for place, line in read_objects(path):
+        user = text_field(line, "user_id", place)
+        if user in histories:
+            raise place.error(f"a second line of user {user!r}; put all records in one", "user_id")
+        named = Place(path, place.line, f"user {user!r}")
+        records: dict[str, Record] = {}
+        for raw in as_list(line, "records", named):
+            record = parse_record(raw, user, task, named)
+            if record.id in records:
+                raise named.error(f"two records have the id {record.id!r}; ids are unique", "id")
+            records[record.id] = record
+        histories[user] = in_order(records.values())
+    if not histories:
+        raise DataError("the file holds no user", path=path)
+    return histories
+
+
+def _read_requests(
+    path: Path, dataset: Dataset, seen: dict[str, Place], *, answers_optional: bool
+) -> tuple[Example, ...] | None:
+    """The examples of one file; None if it has requests and none of them has an output."""
+    examples: list[Example] = []
+    unanswered: Place | None = None
+    for place, line in read_objects(path):
+        request_id = text_field(line, "id", place)
+        if (first := seen.get(request_id)) is not None:
+            raise place.error(
+                f"the id {request_id!r} is also used at {first.path.name}:{first.line}", "id"
+            )
+        seen[request_id] = place
+        named = Place(path, place.line, f"request {request_id!r}")
+        user = text_field(line, "user_id", named)
+        request = parse_request(line, request_id, user, dataset.task, named)
+        if "visible" in line:
+            history = dataset.histories.get(user, ())
+            dataset.visible[request_id] = parse_visible(line, history, named)
+        reference = optional_text(line, "output", named)
+        if reference is None:
+            unanswered = unanswered or named
+        else:
+            check_answer(reference, dataset.task, named)
+            examples.append(Example(request, reference))
+    if unanswered is None:
+        return tuple(examples)
+    if examples or not answers_optional:
+        raise unanswered.error("there is no answer to learn from or to score with", "output")
+    _LOG.warning("%s has no outputs, so nothing in it can be scored: left out", path)
+    return None
+
+
+def write_log_folder(dataset: Dataset, path: Path) -> None:
+    """Write the dataset as a folder that `read_log_folder` reads back as the same dataset.
+
+    The folder appears whole or not at all, and what is there already is never overwritten.
+    """
+    for split in dataset.splits:
+        if split not in SPLITS:
+            raise DataError(f"a log has the splits {', '.join(SPLITS)}, not {split!r}", path=path)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise DataError("is there already; choose another folder or remove it", path=path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
+    unfinished.mkdir()
+    try:
+        _write_files(dataset, unfinished)
+        unfinished.replace(path)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+
+
+def _write_files(dataset: Dataset, folder: Path) -> None:
+    (folder / TASK_FILE).write_text(task_as_toml(dataset.task), encoding="utf-8")
+    write_objects(
+        folder / f"{_HISTORIES}.jsonl.gz",
+        (
+            {"user_id": user, "records": [_record_line(r, dataset.task) for r in history]}
+            for user, history in dataset.histories.items()
+        ),
+    )
+    for split, examples in dataset.splits.items():
+        lines = (_request_line(example, dataset) for example in examples)
+        write_objects(folder / f"{split}.jsonl.gz", lines)
+
+
+def _record_line(record: Record, task: Task) -> dict[str, object]:
+    line: dict[str, object] = {"id": record.id, "date": record.date}
+    if record.source_id is not None:
+        line["source_id"] = record.source_id
+    line.update(record.metadata)
+    if task.context_field:
+        line[task.context_field] = record.context
+    line[task.action_field] = record.action
+    return line
+
+
+def _request_line(example: Example, dataset: Dataset) -> dict[str, object]:
+    request = example.request
+    line: dict[str, object] = {
+        "id": request.id,
+        "user_id": request.user,
+        "date": request.date,
+        "source_id": request.source_id,
+        "input": request.input,
+        "output": example.reference,
+    }
+    if (ids := dataset.visible.get(request.id)) is not None:
+        # In the order of the history, because a set has none.
+        line["visible"] = [r.id for r in dataset.histories.get(request.user, ()) if r.id in ids]
+    return line

@@ -1,0 +1,95 @@
+"""Near duplicates: texts that share their wording and lie close in an embedding.
+
+In: texts of records and of a target. Out: the pairs that share enough wording, and the cosine of
+each pair. Wording is cheap to compare and embeddings are not, so it comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enough.data.duplicates import folded
+from enough.protocols import Encoder, Floats
+
+_Pieces = NDArray[np.uint64]
+Pair = tuple[str, str]
+"""A record's text and a text of the target."""
+
+_PIECE = 5  # letters; long enough that unrelated English texts share few pieces
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits evenly mixed
+_BLOCK = 256  # texts between two reports of progress
+
+
+class Wording:
+    """Which pairs of texts share their wording; remembers what it has taken apart."""
+
+    def __init__(self, least: float) -> None:
+        self._least = least
+        self._pieces: dict[str, _Pieces] = {}
+
+    def suspicious(self, texts: Iterable[str], targets: Sequence[str]) -> Iterator[Pair]:
+        """The pairs of which the shorter text has enough of its pieces in the longer one."""
+        for text in texts:
+            for target in targets:
+                if self._least == 0 or self._shared(text, target) >= self._least:
+                    yield text, target
+
+    def _shared(self, text: str, target: str) -> float:
+        some, others = self._taken_apart(text), self._taken_apart(target)
+        shorter = min(len(some), len(others))
+        if shorter == 0:
+            return 0.0
+        return len(np.intersect1d(some, others, assume_unique=True)) / shorter
+
+    def _taken_apart(self, text: str) -> _Pieces:
+        if (known := self._pieces.get(text)) is None:
+            known = self._pieces[text] = _pieces(folded(text).replace(" ", ""))
+        return known
+
+
+def _pieces(letters: str) -> _Pieces:
+    """All runs of a few letters, each as one number; languages without spaces have them, too."""
+    codes = np.frombuffer(letters.encode("utf-32-le"), "<u4").astype(np.uint64)
+    runs = np.zeros(max(len(codes) - _PIECE + 1, 0), np.uint64)
+    for offset in range(_PIECE):
+        # Whatever leaves the 64 bits is lost; for two runs to meet by that is next to impossible.
+        runs = runs * _SPREAD + codes[offset : offset + len(runs)]
+    runs.sort()
+    is_new = np.ones(len(runs), np.bool_)
+    is_new[1:] = runs[1:] != runs[:-1]
+    return runs[is_new]
+
+
+def cosines(
+    encoder: Encoder, pairs: Sequence[Pair], progress: Callable[[int, int], None]
+) -> NDArray[np.float32]:
+    """The cosine of every pair, [len(pairs)]; each distinct text is embedded once."""
+    distinct = dict.fromkeys(text for pair in pairs for text in pair)
+    if not distinct:
+        return np.zeros(0, np.float32)
+    # Like lengths together: an encoder's batches then hold little padding.
+    place = {text: i for i, text in enumerate(sorted(distinct, key=len, reverse=True))}
+    vectors = _unit_vectors(encoder, list(place), progress)
+    left = [place[text] for text, _ in pairs]
+    right = [place[target] for _, target in pairs]
+    found = np.empty(len(pairs), np.float32)
+    for start in range(0, len(pairs), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        found[block] = (vectors[left[block]] * vectors[right[block]]).sum(axis=1)
+    return found
+
+
+def _unit_vectors(
+    encoder: Encoder, texts: Sequence[str], progress: Callable[[int, int], None]
+) -> Floats:
+    blocks: list[Floats] = []
+    # Both sides are embedded as documents: a prefix for queries would pull equal texts apart.
+    for start in range(0, len(texts), _BLOCK):
+        blocks.append(encoder.encode(texts[start : start + _BLOCK], "document"))
+        progress(min(start + _BLOCK, len(texts)), len(texts))
+    vectors = np.concatenate(blocks)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)

@@ -1,0 +1,102 @@
+"""A frozen bi-encoder on plain transformers: tokenise, forward in batches of like length, pool.
+
+In: texts of any length and content. Out: float32 vectors [len(texts), dim]. A text's vector does
+not depend on the other texts of the call, beyond rounding.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import AutoModel
+
+from enough.checkpoints import Checkpoint, fingerprint, load_checkpoint
+from enough.precision import Precision
+from enough.protocols import Floats
+from enough.retrieval.batching import for_each_batch, padded
+from enough.retrieval.encoders import EncoderSpec
+from enough.retrieval.ranking import unique
+
+_CHARACTERS_PER_TOKEN = 64  # far above any real text; megabytes that would be cut stay unread
+
+
+class TransformerEncoder:
+    """See `EncoderSpec` for what can differ between encoders."""
+
+    def __init__(self, checkpoint: Checkpoint, spec: EncoderSpec) -> None:
+        self.spec = spec
+        self._checkpoint = checkpoint
+        self._dim = int(checkpoint.model.config.hidden_size)
+        self._max_length = checkpoint.max_length(spec.max_length)
+        reading = repr((replace(spec, source=""), self._max_length, _CHARACTERS_PER_TOKEN))
+        identity = f"{fingerprint(checkpoint.model, checkpoint.tokenizer)}|{reading}".encode()
+        self.fingerprint: str = hashlib.blake2b(identity, digest_size=16).hexdigest()
+
+    @classmethod
+    def load(
+        cls, spec: EncoderSpec, device: str | None, precision: Precision
+    ) -> TransformerEncoder:
+        """Load the spec's checkpoint."""
+        checkpoint = load_checkpoint(spec.source, AutoModel, precision, device)
+        checkpoint.model.config.use_cache = False  # decoders would keep keys nobody asks for
+        return cls(checkpoint, spec)
+
+    def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        """Vectors [len(texts), dim]; equal texts get equal bits."""
+        template = self.spec.query_template if kind == "query" else self.spec.document_template
+        distinct, places = unique([template.replace("{text}", text) for text in texts])
+        vectors = np.zeros((len(distinct), self._dim), np.float32)
+        rows = tokenise(self._checkpoint.tokenizer, distinct, self._max_length)
+
+        def fill(batch: list[int]) -> None:
+            vectors[batch] = self._forward([rows[i] for i in batch])
+
+        for_each_batch(rows, self._checkpoint.device, fill)
+        return vectors[places]
+
+    @torch.inference_mode()
+    def _forward(self, rows: Sequence[Sequence[int]]) -> Floats:
+        checkpoint = self._checkpoint
+        filler = checkpoint.tokenizer.pad_token_id or 0
+        ids, mask = padded(rows, filler, self.spec.padding, checkpoint.device)
+        output = checkpoint.model(input_ids=ids, attention_mask=mask)
+        pooled = pool(output.last_hidden_state.float(), mask, self.spec.pooling)  # [batch, dim]
+        if self.spec.normalise:
+            pooled = torch.nn.functional.normalize(pooled, dim=-1)
+        return np.asarray(pooled.cpu().numpy(), dtype=np.float32)
+
+
+def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[list[int]]:
+    """Token ids with the model's own special tokens; at least one token per text.
+
+    Half surrogates, which no tokenizer takes, become "?"; what looks like a special token in a
+    user's text stays text.
+    """
+    if not texts:
+        return []
+    room = max_length * _CHARACTERS_PER_TOKEN
+    clean = [text[:room].encode("utf-8", "replace").decode() for text in texts]
+    encoded = tokenizer(clean, truncation=True, max_length=max_length, split_special_tokens=True)
+    ids: list[list[int]] = encoded["input_ids"]
+    if all(ids):
+        return ids
+    stand_in = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
+    return [row or [stand_in] for row in ids]
+
+
+def pool(hidden: Tensor, mask: Tensor, pooling: Literal["mean", "cls", "last"]) -> Tensor:
+    """[batch, dim] from hidden states [batch, length, dim]; padding on either side is left out."""
+    if pooling == "mean":
+        weights = mask.unsqueeze(-1).to(hidden.dtype)  # [batch, length, 1]
+        return (hidden * weights).sum(dim=1) / weights.sum(dim=1).clamp(min=1)
+    if pooling == "cls":
+        places = mask.argmax(dim=1)  # [batch], the first real token
+    else:
+        places = mask.shape[1] - 1 - mask.flip(1).argmax(dim=1)
+    return hidden[torch.arange(len(hidden), device=hidden.device), places]
