@@ -1,1 +1,73 @@
-"""Put the few records of a user history that are worth their tokens into the prompt, and stop."""
+"""Put the few records of a user's history that are worth their tokens into the prompt, and stop.
+
+These names are the public interface; each is imported when it is first used, so that `import
+enough` costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from enough.baselines.fixed import FixedLength
+    from enough.data.folders import read_folder
+    from enough.data.leakage import LeakageControls
+    from enough.errors import EnoughError
+    from enough.generators.config import GeneratorConfig
+    from enough.generators.hf import HFGenerator
+    from enough.generators.score_cache import CachedGenerator
+    from enough.prompts.prompter import Prompter
+    from enough.records import Dataset, Example, Record, Request, Selection
+    from enough.retrieval.registry import build_retriever
+    from enough.tasks import Task, load_task, task_named
+
+_HOMES = {
+    "CachedGenerator": "enough.generators.score_cache",
+    "Dataset": "enough.records",
+    "EnoughError": "enough.errors",
+    "Example": "enough.records",
+    "FixedLength": "enough.baselines.fixed",
+    "GeneratorConfig": "enough.generators.config",
+    "HFGenerator": "enough.generators.hf",
+    "LeakageControls": "enough.data.leakage",
+    "Prompter": "enough.prompts.prompter",
+    "Record": "enough.records",
+    "Request": "enough.records",
+    "Selection": "enough.records",
+    "Task": "enough.tasks",
+    "build_retriever": "enough.retrieval.registry",
+    "load_task": "enough.tasks",
+    "read_folder": "enough.data.folders",
+    "task_named": "enough.tasks",
+}
+
+__all__ = [
+    "CachedGenerator",
+    "Dataset",
+    "EnoughError",
+    "Example",
+    "FixedLength",
+    "GeneratorConfig",
+    "HFGenerator",
+    "LeakageControls",
+    "Prompter",
+    "Record",
+    "Request",
+    "Selection",
+    "Task",
+    "build_retriever",
+    "load_task",
+    "read_folder",
+    "task_named",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'enough' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

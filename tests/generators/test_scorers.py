@@ -40,7 +40,7 @@ def textbook(lm: CausalLM, sequence: ScoredSequence) -> float:
 
 
 def scorers_for(name: str, lm: CausalLM, max_tokens: int) -> list[Scorer]:
-    forked: list[Scorer] = [ForkedScorer(lm, max_tokens, min_shared=1), ForkedScorer(lm)]
+    forked: list[Scorer] = [ForkedScorer(lm, max_tokens, min_shared=1), ForkedScorer(lm, 8192)]
     return forked if name == "qwen3_5" else [*forked, PackedScorer(lm, max_tokens)]
 
 
@@ -78,7 +78,7 @@ def test_packing_computes_shared_prefixes_once(models: dict[str, CausalLM]) -> N
     handle = lm.decoder.layers[0].register_forward_pre_hook(
         lambda module, args, kwargs: seen.append(args[0].shape[1]), with_kwargs=True
     )
-    PackedScorer(lm).score(sequences)
+    PackedScorer(lm, 8192).score(sequences)
     handle.remove()
     assert seen == [49 + 20 * 2]
 

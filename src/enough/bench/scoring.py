@@ -20,7 +20,7 @@ from enough.bench.search_like import search_like_profiles
 from enough.data.leakage import LeakageControls
 from enough.errors import DataError
 from enough.generators.causal_lm import CausalLM
-from enough.generators.hf import HFGenerator
+from enough.generators.hf import SCORERS, HFGenerator, batch_tokens, exact_scorer
 from enough.generators.naive import NaiveScorer
 from enough.generators.scoring import Scorer
 from enough.generators.token_trie import distinct_tokens, input_tokens, packs
@@ -33,13 +33,22 @@ _POOL, _REPLACEMENTS = 20, 3
 
 @dataclass(frozen=True, slots=True)
 class ScoringBench:
-    """What one run measured. Rates are per second of wall time."""
+    """What one run measured. Rates are per second of wall time.
+
+    Attributes:
+        naive_sample: profiles the naive scorer was timed on, drawn at random from all of them.
+        bound: naive tokens over distinct tokens, the gain that sharing allows.
+        max_abs_diff: largest difference of the two scorers over that sample.
+        tree_share_of_peak: useful operations per second over those of a large matrix product.
+    """
 
     device: str
     dtype: str
+    batch_tokens: int
     parameters: int
     requests: int
     profiles: int
+    naive_sample: int
     naive_profiles_per_s: float
     tree_profiles_per_s: float
     ratio: float
@@ -47,7 +56,6 @@ class ScoringBench:
     share_of_bound: float
     naive_tokens: int
     distinct_tokens: int
-    computed_tokens: int
     max_abs_diff: float
     peak_tflops: float | None
     naive_share_of_peak: float | None
@@ -112,35 +120,57 @@ def _like(
 
 
 def run_bench(
-    generator: HFGenerator, sequences: Sequence[ScoredSequence], *, requests: int, max_tokens: int
+    generator: HFGenerator,
+    sequences: Sequence[ScoredSequence],
+    *,
+    requests: int,
+    naive_share: float,
+    tokens: int | None = None,
+    seed: int = 0,
 ) -> ScoringBench:
-    """Score everything both ways and compare."""
+    """Time the tree scorer on everything, the naive one on a random share, and compare.
+
+    Args:
+        generator: its own scorer is compared with the naive one.
+        sequences: of some requests' trees.
+        requests: how many requests these are.
+        naive_share: share of them for the naive scorer.
+        tokens: computed together by either scorer; what suits the device, by default.
+        seed: for the share.
+    """
     lm = generator.lm
-    naive_scorer = NaiveScorer(lm, max_tokens)
-    for scorer in (naive_scorer, generator.scorer):
-        scorer.score(sequences[:: max(1, len(sequences) // 32)])  # warm-up
-    naive, naive_seconds = _timed(naive_scorer, sequences, lm)
-    tree, tree_seconds = _timed(generator.scorer, sequences, lm)
+    tokens = tokens or batch_tokens(lm)
+    tree_scorer = SCORERS[exact_scorer(lm.config)](lm, tokens)
+    count = max(1, round(naive_share * len(sequences)))
+    drawn = np.random.default_rng(seed).choice(len(sequences), count, replace=False)
+    sample = [sequences[i] for i in drawn]
+    naive_scorer = NaiveScorer(lm, tokens)
+    for scorer in (naive_scorer, tree_scorer):
+        scorer.score(sample[:16])  # warm-up
+    naive, naive_seconds = _timed(naive_scorer, sample)
+    tree, tree_seconds = _timed(tree_scorer, sequences)
+    peak = _peak_flops(lm) if lm.device.type == "cuda" else None
+    naive_rate, tree_rate = count / naive_seconds, len(sequences) / tree_seconds
     naive_tokens = sum(len(input_tokens(s)) for s in sequences)
     distinct = distinct_tokens(sequences)
-    peak = _peak_flops(lm) if lm.device.type == "cuda" else None
-    naive_flops = sum(_flops(lm, np.arange(len(input_tokens(s)))) for s in sequences)
-    tree_flops = sum(_flops(lm, p.positions) for p in packs(sequences, 2**62))
+    naive_flops = sum(_flops(lm, np.arange(len(input_tokens(s)))) for s in sample)
+    tree_flops = sum(_flops(lm, p.positions) for p in packs(sequences, tokens))
     return ScoringBench(
         device=torch.cuda.get_device_name() if peak else f"{platform.machine()} CPU",
         dtype=str(lm.dtype).removeprefix("torch."),
+        batch_tokens=tokens,
         parameters=sum(p.numel() for p in lm.model.parameters()),
         requests=requests,
         profiles=len(sequences),
-        naive_profiles_per_s=len(sequences) / naive_seconds,
-        tree_profiles_per_s=len(sequences) / tree_seconds,
-        ratio=naive_seconds / tree_seconds,
+        naive_sample=count,
+        naive_profiles_per_s=naive_rate,
+        tree_profiles_per_s=tree_rate,
+        ratio=tree_rate / naive_rate,
         bound=naive_tokens / distinct,
-        share_of_bound=naive_seconds / tree_seconds / (naive_tokens / distinct),
+        share_of_bound=tree_rate / naive_rate / (naive_tokens / distinct),
         naive_tokens=naive_tokens,
         distinct_tokens=distinct,
-        computed_tokens=sum(len(p.tokens) for p in packs(sequences, max_tokens)),
-        max_abs_diff=float(np.abs(naive - tree).max()),
+        max_abs_diff=float(np.abs(naive - tree[drawn]).max()),
         peak_tflops=peak / 1e12 if peak else None,
         naive_share_of_peak=naive_flops / naive_seconds / peak if peak else None,
         tree_share_of_peak=tree_flops / tree_seconds / peak if peak else None,
@@ -148,7 +178,7 @@ def run_bench(
 
 
 def _timed(
-    scorer: Scorer, sequences: Sequence[ScoredSequence], lm: CausalLM
+    scorer: Scorer, sequences: Sequence[ScoredSequence]
 ) -> tuple[NDArray[np.float64], float]:
     started = time.perf_counter()
     scores = scorer.score(sequences)

@@ -9,21 +9,14 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
 from enough.generators.config import GeneratorConfig
 from enough.generators.hf import HFGenerator
-from enough.generators.packed import PackedScorer
 from enough.precision import Precision, choose_dtype
 
 
-def bench_generator(
-    model: str, random_weights: Path | None, dtype: Precision, max_tokens: int
-) -> HFGenerator:
-    """The generator to measure, its tree scorer with packs of `max_tokens`."""
+def bench_generator(model: str, random_weights: Path | None, dtype: Precision) -> HFGenerator:
+    """The generator to measure."""
     if random_weights is None:
-        generator = HFGenerator.load(GeneratorConfig(model=model, dtype=dtype))
-    else:
-        generator = _random(random_weights, dtype)
-    if isinstance(generator.scorer, PackedScorer):
-        generator.scorer = PackedScorer(generator.lm, max_tokens)
-    return generator
+        return HFGenerator.load(GeneratorConfig(model=model, dtype=dtype))
+    return _random(random_weights, dtype)
 
 
 def _random(folder: Path, dtype: Precision) -> HFGenerator:

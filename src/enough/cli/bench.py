@@ -21,8 +21,11 @@ def _group() -> None:
 
 @app.command()
 def scoring(
-    data: Annotated[Path, typer.Argument(help="Folder with a real log, e.g. a LaMP task.")],
-    model: Annotated[str, typer.Option(help="Model name or folder.")] = "SmolLM2-135M-Instruct",
+    data: Annotated[
+        Path | None, typer.Argument(help="Folder with a real log; the made-up world without one.")
+    ] = None,
+    *,
+    model: Annotated[str, typer.Option(help="Name or folder.")] = "SmolLM2-135M-Instruct",
     random_weights: Annotated[
         Path | None,
         typer.Option(help="Folder with config.json and a tokenizer; weights are made up."),
@@ -33,19 +36,32 @@ def scoring(
     requests: Annotated[int, typer.Option(min=1, help="Requests whose trees are scored.")] = 1,
     actions: Annotated[int, typer.Option(min=1, help="J, actions per deeper state.")] = 8,
     width: Annotated[int, typer.Option(min=1, help="W, prefixes kept per depth.")] = 4,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens computed together.")] = 16_384,
+    naive_share: Annotated[
+        float, typer.Option(min=0.01, max=1.0, help="Share of profiles to time naively.")
+    ] = 0.2,
+    tokens: Annotated[
+        int | None, typer.Option(min=1, help="Computed together; by default what suits the device.")
+    ] = None,
     seed: int = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Profiles per second of the tree scorer and of length-sorted padded batches."""
+    """Profiles per second of the tree scorer and of length-sorted padded batches.
+
+    Trees are as the search makes them: pools of 20, depths up to 10, leave-one-out and three
+    replacements at one slot of every prefix.
+    """
     from enough.bench.scoring import TreeShape, bench_sequences, run_bench
     from enough.bench.subjects import bench_generator
-    from enough.data.logs import read_log_folder
+    from enough.data.folders import read_folder
+    from enough.data.synthetic import WorldConfig, make_world
     from enough.prompts.prompter import Prompter
     from enough.retrieval.bm25 import BM25Retriever
 
-    dataset = read_log_folder(data)
-    generator = bench_generator(model, random_weights, dtype, max_tokens)
+    if data is None:
+        dataset = make_world(WorldConfig(tasks=("LaMP-4",))).datasets["LaMP-4"]
+    else:
+        dataset = read_folder(data)
+    generator = bench_generator(model, random_weights, dtype)
     sequences = bench_sequences(
         dataset,
         BM25Retriever(),
@@ -54,12 +70,13 @@ def scoring(
         shape=TreeShape(actions=actions, width=width),
         seed=seed,
     )
-    result = run_bench(generator, sequences, requests=requests, max_tokens=max_tokens)
+    result = run_bench(
+        generator, sequences, requests=requests, naive_share=naive_share, tokens=tokens, seed=seed
+    )
     measured = dataclasses.asdict(result)
     if as_json:
         typer.echo(json.dumps(measured, indent=2))
         return
     for key, value in measured.items():
-        typer.echo(
-            f"{key:>24}  {value:,.4g}" if isinstance(value, float) else f"{key:>24}  {value}"
-        )
+        shown = f"{value:,.4g}" if isinstance(value, float) else value
+        typer.echo(f"{key:>22}  {shown}")

@@ -27,6 +27,9 @@ class CausalLM:
         self.decoder = model.get_decoder()
         self.output_layer = model.get_output_embeddings()
         self.softcap: float | None = getattr(self.config, "final_logit_softcapping", None)
+        # Granite divides its logits by a constant, Cohere multiplies them by one.
+        divisor = getattr(self.config, "logits_scaling", None) or 1.0
+        self.factor: float = (getattr(self.config, "logit_scale", None) or 1.0) / divisor
         self.device: torch.device = next(model.parameters()).device
         self.dtype: torch.dtype = next(model.parameters()).dtype
         self.forward_passes = 0
@@ -50,13 +53,13 @@ class CausalLM:
         return joined
 
     def _logits(self, rows: Tensor) -> Tensor:
-        logits: Tensor = self.output_layer(rows).float()
+        logits: Tensor = self.output_layer(rows).float() * self.factor
         if self.softcap:
             logits = torch.tanh(logits / self.softcap) * self.softcap
         return logits
 
     def _check_split(self) -> None:
-        """Refuse a model whose logits are not output_layer(decoder(x)), up to a soft cap."""
+        """Refuse a model that does more to output_layer(decoder(x)) than scale and cap it."""
         ids = torch.arange(1, 9, device=self.device)[None] % self.config.vocab_size
         with torch.inference_mode():
             whole = self.model(input_ids=ids, use_cache=False).logits[0].float()

@@ -45,7 +45,7 @@ class _Leaf:
 class ForkedScorer:
     """Depth-first walk with forked caches."""
 
-    def __init__(self, lm: CausalLM, max_tokens: int = 8192, min_shared: int = 16) -> None:
+    def __init__(self, lm: CausalLM, max_tokens: int, min_shared: int = 16) -> None:
         self._lm = lm
         self._max_tokens = max_tokens
         self._min_shared = min_shared

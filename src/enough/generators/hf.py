@@ -6,7 +6,7 @@ The fastest scorer that is exact for the architecture is chosen from its configu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,11 @@ from enough.generators.scoring import Scorer
 from enough.generators.weights import locate_model
 from enough.protocols import OnBatch, ScoredSequence, Tokens
 
+SCORERS: dict[str, Callable[[CausalLM, int], Scorer]] = {
+    "naive": NaiveScorer,
+    "packed": PackedScorer,
+    "forked": ForkedScorer,
+}
 _RECURRENT = {"linear_attention", "mamba", "conv", "hybrid"}
 _GENERATION_TOKENS = 8192  # prompt tokens decoded together
 
@@ -101,12 +106,12 @@ class HFGenerator:
 def build_scorer(lm: CausalLM, name: ScorerName = "auto") -> Scorer:
     """The scorer of that name, or the fastest one that is exact for the model."""
     chosen = exact_scorer(lm.config) if name == "auto" else name
-    on_cuda = lm.device.type == "cuda"
-    if chosen == "packed":
-        return PackedScorer(lm, max_tokens=65_536 if on_cuda else 16_384)
-    if chosen == "forked":
-        return ForkedScorer(lm, max_tokens=65_536 if on_cuda else 8192)
-    return NaiveScorer(lm, max_tokens=65_536 if on_cuda else 8192)
+    return SCORERS[chosen](lm, batch_tokens(lm))
+
+
+def batch_tokens(lm: CausalLM) -> int:
+    """Tokens to compute together: what fits a CPU's caches, what keeps a GPU busy (measured)."""
+    return 65_536 if lm.device.type == "cuda" else 2048
 
 
 def exact_scorer(config: Any) -> ScorerName:

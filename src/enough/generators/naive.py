@@ -21,7 +21,7 @@ from enough.protocols import OnBatch, ScoredSequence
 class NaiveScorer:
     """Padded batches of at most `max_tokens` tokens, padding included."""
 
-    def __init__(self, lm: CausalLM, max_tokens: int = 8192) -> None:
+    def __init__(self, lm: CausalLM, max_tokens: int) -> None:
         self._lm = lm
         self._max_tokens = max_tokens
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,26 +25,33 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pack:
-    """Sequences that are computed together.
+    """Sequences that are computed together, going on from the pack before.
+
+    Keys are numbered through: first the `carried` tokens of the path that the pack before left off
+    at, then this pack's own tokens.
 
     Attributes:
         members: positions of the sequences in the caller's list, in sorted order, [s].
-        tokens: the distinct tokens, [t].
+        carried: how many tokens of its first sequence the pack before has already computed.
+        tokens: the tokens to compute, [t].
         positions: depth of each token in its sequence, [t].
         query_starts: sequence i brought in tokens[query_starts[i]:query_starts[i + 1]], [s + 1].
-        key_index: for each sequence the places of all its tokens, joined, [sum of lengths].
+        key_index: for each sequence the keys of all its tokens, joined, [sum of lengths].
         key_starts: where each sequence's part of `key_index` begins, [s + 1].
+        kept: keys of the path that the next pack goes on from.
     """
 
     members: Index
+    carried: int
     tokens: Tokens
     positions: Index
     query_starts: Index
     key_index: Index
     key_starts: Index
+    kept: Index
 
     def path(self, sequence: int) -> Index:
-        """Places in `tokens` of all tokens of one sequence."""
+        """Keys of all tokens of one sequence."""
         return self.key_index[self.key_starts[sequence] : self.key_starts[sequence + 1]]
 
 
@@ -84,45 +92,66 @@ def distinct_tokens(sequences: Sequence[ScoredSequence]) -> int:
 
 
 def packs(sequences: Sequence[ScoredSequence], max_tokens: int) -> Iterator[Pack]:
-    """Split the trie of all sequences into packs of at most `max_tokens` distinct tokens.
+    """Split the trie of all sequences into packs of at most `max_tokens` tokens to compute.
 
-    A pack computes the path of its first sequence anew; a sequence longer than the limit gets a
-    pack of its own.
+    No token is computed twice, unless a reference begins inside a path that is already computed:
+    its rows are wanted, so it is run again. A sequence beyond the limit gets a pack of its own.
     """
     order, overlap = sorted_with_overlaps(sequences)
-    start, size = 0, 0
+    cuts = _cuts(sequences, order, overlap, max_tokens)
+    for (start, carried), (end, next_carried) in pairwise([*cuts, (len(order), 0)]):
+        yield _pack(sequences, order[start:end], overlap[start:end], carried, next_carried)
+
+
+def _cuts(
+    sequences: Sequence[ScoredSequence], order: Index, overlap: Index, max_tokens: int
+) -> list[tuple[int, int]]:
+    """Where packs begin, and how much of a path each takes over from the pack before."""
+    cuts: list[tuple[int, int]] = []
+    size, shared = 0, 0
     for i, which in enumerate(order):
         length = len(input_tokens(sequences[which]))
-        fresh = length - (int(overlap[i]) if i > start else 0)
-        if i > start and size + fresh > max_tokens:
-            yield _pack(sequences, order[start:i], overlap[start:i])
-            start, size, fresh = i, 0, length
+        first_row = length - sequences[which].reference_length
+        fresh = length - int(overlap[i])
+        shared = min(shared, int(overlap[i]))  # with the first sequence of the pack
+        rows_missing = bool(cuts) and min(shared, cuts[-1][1]) > first_row
+        if not cuts or rows_missing or size + fresh > max_tokens:
+            carried = min(int(overlap[i]), first_row)
+            cuts.append((i, carried))
+            size, shared, fresh = 0, length, length - carried
         size += fresh
-    if len(order):
-        yield _pack(sequences, order[start:], overlap[start:])
+    return cuts
 
 
-def _pack(sequences: Sequence[ScoredSequence], members: Index, overlap: Index) -> Pack:
+def _pack(
+    sequences: Sequence[ScoredSequence],
+    members: Index,
+    overlap: Index,
+    carried: int,
+    next_carried: int,
+) -> Pack:
     tokens: list[Tokens] = []
     paths: list[Index] = []
     positions: list[Index] = []
-    total = 0
+    total = carried
     for place, which in enumerate(members):
         inputs = input_tokens(sequences[which])
-        shared = int(overlap[place]) if place else 0
+        shared = int(overlap[place]) if place else carried
         fresh = len(inputs) - shared
         tokens.append(inputs[shared:])
         positions.append(np.arange(shared, len(inputs)))
-        own = np.arange(total, total + fresh)
-        paths.append(np.concatenate([paths[-1][:shared], own]) if place else own)
+        before = paths[-1][:shared] if place else np.arange(carried)
+        paths.append(np.concatenate([before, np.arange(total, total + fresh)]))
         total += fresh
     return Pack(
         members=members,
+        carried=carried,
         tokens=np.concatenate(tokens),
         positions=np.concatenate(positions),
         query_starts=_starts(tokens),
         key_index=np.concatenate(paths),
         key_starts=_starts(paths),
+        kept=paths[-1][:next_carried],
     )
 
 

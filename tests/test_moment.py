@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from enough.moment import parse_moment, strictly_before
+
+
+@pytest.mark.parametrize(
+    ("raw", "moment"),
+    [
+        (None, None),
+        ("", None),
+        ("2012", (2012,)),
+        (2012, (2012,)),
+        ("2012-05", (2012, 5)),
+        ("2012-5-1", (2012, 5, 1)),
+        ("2011-04-18 23:09:47", (2011, 4, 18, 23, 9, 47, 0)),
+        ("2024-05-01T10:00:00Z", (2024, 5, 1, 10, 0, 0, 0)),
+        ("2024-05-01T10:00:00+02:00", (2024, 5, 1, 8, 0, 0, 0)),
+        (1714557600, (2024, 5, 1, 10, 0, 0, 0)),
+        (1714557600.5, (2024, 5, 1, 10, 0, 0, 500000)),
+    ],
+)
+def test_times_as_logs_write_them(raw: object, moment: tuple[int, ...] | None) -> None:
+    assert parse_moment(raw) == moment
+
+
+@pytest.mark.parametrize(
+    "raw", ["2012-13-01", "2012-02-30", "yesterday", True, [2012], "12/5/2012"]
+)
+def test_what_is_not_a_time_is_refused(raw: object) -> None:
+    with pytest.raises(ValueError, match=r".+"):
+        parse_moment(raw)
+
+
+def test_strictly_before_needs_certainty() -> None:
+    assert strictly_before((2011,), (2012, 5, 1))
+    assert not strictly_before((2012,), (2012, 5, 1))  # may lie after it
+    assert not strictly_before((2012, 5, 1), (2012,))
+    assert not strictly_before((2012, 5, 1), (2012, 5, 1))
+    assert strictly_before((2012, 4), (2012, 5, 1))
+
+
+precision = st.sampled_from([1, 2, 3, 7])
+instants = st.datetimes(datetime(1990, 1, 1), datetime(2030, 1, 1))
+
+
+@given(instants, precision, instants, precision)
+def test_before_means_every_instant_is(
+    early: datetime, few: int, late: datetime, many: int
+) -> None:
+    """Against the intervals that truncated times stand for."""
+    left, right = ((*x.timetuple()[:6], x.microsecond)[:n] for x, n in ((early, few), (late, many)))
+    assert strictly_before(left, right) == (interval(left)[1] <= interval(right)[0])
+
+
+def interval(moment: tuple[int, ...]) -> tuple[datetime, datetime]:
+    year, month, day = (*moment, 1, 1)[:3]
+    start = datetime(year, month, day, *moment[3:], tzinfo=UTC)
+    if len(moment) == 1:
+        return start, start.replace(year=start.year + 1)
+    if len(moment) == 2:
+        return start, (start + timedelta(days=32)).replace(day=1)
+    return start, start + (timedelta(days=1) if len(moment) == 3 else timedelta(microseconds=1))
