@@ -155,6 +155,7 @@ def run_bench(
     distinct = distinct_tokens(sequences)
     naive_flops = sum(_flops(lm, np.arange(len(input_tokens(s)))) for s in sample)
     tree_flops = sum(_flops(lm, p.positions) for p in packs(sequences, tokens))
+    tree_flops -= _skipped_flops(lm, distinct - sum(s.reference_length for s in sequences))
     return ScoringBench(
         device=torch.cuda.get_device_name() if peak else f"{platform.machine()} CPU",
         dtype=str(lm.dtype).removeprefix("torch."),
@@ -188,14 +189,20 @@ def _timed(
 def _flops(lm: CausalLM, positions: NDArray[np.int64]) -> float:
     """Useful floating-point operations for tokens at these depths; the output layer not counted."""
     config = lm.config
-    linear = sum(
-        module.weight.numel()
-        for module in lm.decoder.modules()
-        if isinstance(module, torch.nn.Linear)
-    )
+    linear = _linear_weights(lm.decoder)
     width = config.num_attention_heads * config.head_dim
     attention: float = 4.0 * width * config.num_hidden_layers * float((positions + 1).sum())
     return 2.0 * linear * len(positions) + attention
+
+
+def _skipped_flops(lm: CausalLM, rows: int) -> float:
+    """What packed scoring leaves out: the last feed-forward block of rows that predict nothing."""
+    return 2.0 * _linear_weights(lm.decoder.layers[-1].mlp) * rows
+
+
+def _linear_weights(module: torch.nn.Module) -> int:
+    linear = (part for part in module.modules() if isinstance(part, torch.nn.Linear))
+    return sum(part.weight.numel() for part in linear)
 
 
 def _peak_flops(lm: CausalLM) -> float:

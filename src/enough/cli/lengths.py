@@ -36,7 +36,7 @@ def lengths(
 
 
 def demo(
-    requests: Annotated[int, typer.Option(min=1, help="Requests per task.")] = 4,
+    requests: Annotated[int, typer.Option(min=1, help="Requests per task.")] = 3,
     seed: Annotated[int, typer.Option(help="Of the made-up world.")] = 0,
     rows: Rows = None,
     as_json: Json = False,
@@ -100,7 +100,7 @@ def _print_table(rows: Sequence[LengthRow]) -> None:
         "harmed: requests whose likelihood rose, fell · overlap: ROUGE-1 of the answer · "
         "changed: answers unlike the one without a profile",
     )
-    columns = "k,records,tokens,loglik,gain,helped,harmed,overlap,changed"
+    columns = "k,used,tokens,loglik,gain,helped,harmed,overlap,changed"
     for column in columns.split(","):
         table.add_column(column, justify="right")
     for line in summarise(rows):
@@ -134,8 +134,8 @@ def _print_request(rows: Sequence[LengthRow], examples: Sequence[Example]) -> No
     )
     console = Console(highlight=False)
     console.print(f"\nWhere length mattered most ({chosen[0].task}, {chosen[0].request_id}):")
-    console.print(f"  request    {escape(' '.join(example.request.query.split())[:400])}")
+    console.print(f"  request    {escape(' '.join(example.request.query.split())[:240])}")
     console.print(f"  reference  {escape(example.reference)}")
     for row in chosen:
-        shown = escape(" ".join(row.answer.split())[:160])
+        shown = escape(" ".join(row.answer.split())[:70])
         console.print(f"  {row.length:>2} records {row.tokens:>5} tokens {row.gain:+.2f}  {shown}")

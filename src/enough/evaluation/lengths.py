@@ -7,8 +7,9 @@ Tables are derived from the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby, islice
 
 import numpy as np
 
@@ -18,8 +19,10 @@ from enough.evaluation.metrics import rouge_1
 from enough.generators.config import GeneratorConfig
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
-from enough.records import Dataset, Example
+from enough.records import Dataset, Example, Record
 from enough.retrieval.pools import PooledExample, RetrievalConfig
+
+_TOGETHER = 8  # requests whose answers are decoded in common batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,33 +99,6 @@ def draw_examples(dataset: Dataset, config: LengthConfig) -> list[Example]:
     return [examples[i] for i in sorted(rng.choice(len(examples), config.requests, replace=False))]
 
 
-def length_rows(
-    pooled: PooledExample, generator: Generator, prompter: Prompter, lengths: Sequence[int]
-) -> list[LengthRow]:
-    """Score and answer one request under every length; the empty profile is always scored."""
-    example, pool = pooled.example, pooled.pool
-    request = example.request
-    budget = prompter.budget(request, pool, generator.window, max_records=max(lengths))
-    profiles = [FixedLength(k).select(request, pool, budget).records for k in (0, *lengths)]
-    scores = generator.score([prompter.sequence(example, profile) for profile in profiles])
-    prompts = [prompter.prompt(request, profile) for profile in profiles]
-    answers = generator.generate([p.tokens for p in prompts], request.task.max_answer_tokens)
-    return [
-        LengthRow(
-            task=request.task.name,
-            request_id=request.id,
-            length=length,
-            records=len(profiles[i]),
-            tokens=prompts[i].profile_tokens,
-            log_likelihood=float(scores[i]),
-            gain=float(scores[i] - scores[0]),
-            answer=answers[i],
-            overlap=rouge_1(answers[i], example.reference),
-        )
-        for i, length in enumerate(lengths, start=1)
-    ]
-
-
 def study_lengths(
     examples: Sequence[PooledExample],
     generator: Generator,
@@ -132,11 +108,62 @@ def study_lengths(
     """Rows of all requests; `on_request` is told how many are done."""
     prompter = Prompter(generator.tokenizer)
     rows: list[LengthRow] = []
-    for done, pooled in enumerate(examples, start=1):
-        rows += length_rows(pooled, generator, prompter, lengths)
-        if on_request is not None:
-            on_request(done)
+    done = 0
+    for _, same_task in groupby(examples, key=lambda pooled: pooled.example.request.task.name):
+        for some in _in_groups(same_task, _TOGETHER):
+            rows += _rows(some, generator, prompter, lengths)
+            done += len(some)
+            if on_request is not None:
+                on_request(done)
     return rows
+
+
+def _rows(
+    some: Sequence[PooledExample],
+    generator: Generator,
+    prompter: Prompter,
+    lengths: Sequence[int],
+) -> list[LengthRow]:
+    """Score and answer a few requests of one task under every length, and under none."""
+    cases = [
+        (pooled.example, length, _profile(pooled, length, generator, prompter, max(lengths)))
+        for pooled in some
+        for length in (0, *lengths)
+    ]
+    scores = generator.score([prompter.sequence(example, chosen) for example, _, chosen in cases])
+    prompts = [prompter.prompt(example.request, chosen) for example, _, chosen in cases]
+    answer_tokens = some[0].example.request.task.max_answer_tokens
+    answers = generator.generate([prompt.tokens for prompt in prompts], answer_tokens)
+    empty = {cases[i][0].request.id: scores[i] for i in range(0, len(cases), 1 + len(lengths))}
+    return [
+        LengthRow(
+            task=example.request.task.name,
+            request_id=example.request.id,
+            length=length,
+            records=len(chosen),
+            tokens=prompts[i].profile_tokens,
+            log_likelihood=float(scores[i]),
+            gain=float(scores[i] - empty[example.request.id]),
+            answer=answers[i],
+            overlap=rouge_1(answers[i], example.reference),
+        )
+        for i, (example, length, chosen) in enumerate(cases)
+        if i % (1 + len(lengths)) > 0  # the first of each request is there to compare with
+    ]
+
+
+def _in_groups(examples: Iterable[PooledExample], size: int) -> Iterator[list[PooledExample]]:
+    remaining = iter(examples)
+    while some := list(islice(remaining, size)):
+        yield some
+
+
+def _profile(
+    pooled: PooledExample, length: int, generator: Generator, prompter: Prompter, longest: int
+) -> tuple[Record, ...]:
+    request = pooled.example.request
+    budget = prompter.budget(request, pooled.pool, generator.window, longest)
+    return FixedLength(length).select(request, pooled.pool, budget).records
 
 
 def summarise(rows: Sequence[LengthRow]) -> list[LengthSummary]:

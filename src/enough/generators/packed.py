@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from enough.generators.causal_lm import CausalLM
-from enough.generators.packed_attention import ATTENTION, Layout, PathMemory, Span
+from enough.generators.packed_attention import (
+    ATTENTION,
+    Layout,
+    PathMemory,
+    Span,
+    has_varlen_kernel,
+)
 from enough.generators.scoring import Results, mean_log_likelihoods, to_device
 from enough.generators.token_trie import Pack, packs
 from enough.protocols import OnBatch, ScoredSequence
@@ -68,7 +74,7 @@ class PackedScorer:
             key_starts=to_device(lm, pack.key_starts).int(),
             longest_query=int(np.diff(pack.query_starts).max()),
             longest_key=int(np.diff(pack.key_starts).max()),
-            spans=() if lm.device.type == "cuda" else self._spans(pack),
+            spans=() if has_varlen_kernel(lm.device, lm.dtype) else self._spans(pack),
             kept=to_device(lm, pack.kept),
             memory=memory,
         )

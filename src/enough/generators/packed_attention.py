@@ -61,7 +61,7 @@ class Layout:
         key_index: keys of every path's tokens, joined, [sum of k].
         query_starts: cumulative query lengths, int32, [s + 1].
         key_starts: cumulative key lengths, int32, [s + 1].
-        spans: the same for one dense call each, where there is no variable-length kernel.
+        spans: the same for one dense call each; empty where the variable-length kernel runs.
         kept: keys that the next pack goes on from.
         memory: where they are kept.
     """
@@ -100,7 +100,7 @@ def attend(
     # A token's keys and values side by side, [t, 2, h_kv, d]: a path is gathered in one go.
     pairs = torch.stack([key[0].transpose(0, 1), value[0].transpose(0, 1)], dim=1)
     pairs = layout.memory.extended(cast(int, module.layer_idx), pairs, layout.kept)
-    if query.is_cuda:
+    if not layout.spans:
         return _attend_varlen(query, pairs, scaling, layout), None
     return _attend_spans(query, pairs, scaling, layout), None
 
@@ -147,3 +147,8 @@ def _attend_spans(query: Tensor, pairs: Tensor, scaling: float | None, layout: L
 
 AttentionInterface.register(ATTENTION, attend)
 AttentionMaskInterface.register(ATTENTION, sdpa_mask)
+
+
+def has_varlen_kernel(device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether the variable-length flash kernel runs there: on CUDA, in half precision."""
+    return device.type == "cuda" and dtype in (torch.bfloat16, torch.float16)

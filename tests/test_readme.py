@@ -1,0 +1,35 @@
+"""The README's code runs as it stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parent.parent / "README.md"
+
+
+@pytest.mark.lm
+def test_the_ten_lines_run(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    exec(compile(code, str(README), "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["0", "1", "2", "3"]
+    assert lines[0].startswith("0 records 0 tokens -")
+
+
+def test_every_command_it_names_exists() -> None:
+    from typer.testing import CliRunner
+
+    from enough.cli import app
+
+    text = README.read_text(encoding="utf-8")
+    for command in set(re.findall(r"^enough ((?:data |bench )?[a-z]+)", text, re.MULTILINE)):
+        result = CliRunner().invoke(app, [*command.split(), "--help"])
+        assert result.exit_code == 0, command
+
+
+def test_every_file_it_names_exists() -> None:
+    for name in re.findall(r"\]\(([\w./-]+)\)", README.read_text(encoding="utf-8")):
+        assert (README.parent / name).is_file(), name
