@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from enough.cli.terminal import progress_bars, write_json_lines
+from enough.cli.terminal import one_line, progress_bars, write_json_lines
 
 if TYPE_CHECKING:
     from enough.evaluation.lengths import LengthConfig, LengthRow
@@ -134,8 +134,8 @@ def _print_request(rows: Sequence[LengthRow], examples: Sequence[Example]) -> No
     )
     console = Console(highlight=False)
     console.print(f"\nWhere length mattered most ({chosen[0].task}, {chosen[0].request_id}):")
-    console.print(f"  request    {escape(' '.join(example.request.query.split())[:240])}")
-    console.print(f"  reference  {escape(example.reference)}")
+    console.print(f"  request    {escape(one_line(example.request.query, 240))}")
+    console.print(f"  reference  {escape(one_line(example.reference, 240))}")
     for row in chosen:
-        shown = escape(" ".join(row.answer.split())[:70])
+        shown = escape(one_line(row.answer, 50))
         console.print(f"  {row.length:>2} records {row.tokens:>5} tokens {row.gain:+.2f}  {shown}")

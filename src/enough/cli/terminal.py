@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,7 +39,16 @@ class _Updates:
 
 def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """One JSON object a line; the file appears when it is whole."""
+    from enough.data.jsonl import json_line
+
     unfinished = path.with_name(f"{path.name}.part")
-    with unfinished.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    with unfinished.open("wb") as file:
+        file.writelines(map(json_line, rows))
     unfinished.replace(path)
+
+
+def one_line(text: str, width: int) -> str:
+    """Text as a terminal can show it: in one line, cut, and without half characters."""
+    shown = " ".join(text.split())
+    shown = shown if len(shown) <= width else f"{shown[: width - 1]}…"
+    return shown.encode("utf-8", "replace").decode()

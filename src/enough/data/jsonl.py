@@ -57,7 +57,7 @@ def write_objects(path: Path, objects: Iterable[Mapping[str, object]]) -> None:
     # Neither name nor time goes into the header, so equal data are equal files.
     with path.open("wb") as raw, gzip.GzipFile("", "wb", 6, raw, mtime=0) as file:
         for value in objects:
-            file.write(json.dumps(value, ensure_ascii=False).encode() + b"\n")
+            file.write(json_line(value))
 
 
 @contextmanager
@@ -82,3 +82,11 @@ def _parsed(text: str, place: Place) -> object:
 
 def _refuse(name: str) -> object:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def json_line(value: object) -> bytes:
+    """One object as a line of UTF-8; half characters, which UTF-8 has no form for, as escapes."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(value).encode() + b"\n"

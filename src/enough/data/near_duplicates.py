@@ -52,7 +52,7 @@ class Wording:
 
 def _pieces(letters: str) -> _Pieces:
     """All runs of a few letters, each as one number; languages without spaces have them, too."""
-    codes = np.frombuffer(letters.encode("utf-32-le"), "<u4").astype(np.uint64)
+    codes = np.frombuffer(letters.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
     runs = np.zeros(max(len(codes) - _PIECE + 1, 0), np.uint64)
     for offset in range(_PIECE):
         # Whatever leaves the 64 bits is lost; for two runs to meet by that is next to impossible.

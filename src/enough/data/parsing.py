@@ -77,10 +77,6 @@ def optional_text(raw: JsonObject, field: str, place: Place) -> str | None:
         raise place.error(f"{value} is not a number that can be written out", field)
     # A score of 4.0 is the label "4": tables of numbers with gaps are often exported as floats.
     text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise place.error("the text holds half a character (a lone surrogate)", field) from None
     return text if text.strip() else None
 
 

@@ -85,7 +85,9 @@ def require_disjoint(slices: Mapping[str, Iterable[Example]]) -> None:
 
 
 def _slice_of(user: str, shares: Mapping[str, float], seed: int) -> str | None:
-    digest = hashlib.blake2b(f"{seed}\0{user}".encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(
+        f"{seed}\0{user}".encode("utf-8", "surrogatepass"), digest_size=8
+    ).digest()
     point = int.from_bytes(digest, "big") / 2**64
     reached = 0.0
     for name, share in shares.items():
