@@ -258,7 +258,8 @@ def test_half_characters_survive_reading_and_writing(tmp_path: Path) -> None:
     source = folder(tmp_path)
     dataset = read_log_folder(source)
     odd = dataclasses.replace(dataset.histories["ann"][0], context="half \ud800 a character")
-    dataset = dataclasses.replace(dataset, histories={"ann": (odd,)}, splits={}, visible={})
+    histories = dataset.histories | {"ann": (odd, *dataset.histories["ann"][1:])}
+    dataset = dataclasses.replace(dataset, histories=histories)
     write_log_folder(dataset, tmp_path / "copy")
     assert read_log_folder(tmp_path / "copy") == dataset
 
