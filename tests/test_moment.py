@@ -60,7 +60,8 @@ def test_before_means_every_instant_is(
 
 def interval(moment: tuple[int, ...]) -> tuple[datetime, datetime]:
     year, month, day = (*moment, 1, 1)[:3]
-    start = datetime(year, month, day, *moment[3:], tzinfo=UTC)
+    hour, minute, second, micro = (*moment[3:], 0, 0, 0, 0)[:4]
+    start = datetime(year, month, day, hour, minute, second, micro, UTC)
     if len(moment) == 1:
         return start, start.replace(year=start.year + 1)
     if len(moment) == 2:

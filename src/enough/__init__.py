@@ -66,7 +66,14 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'enough' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    try:
+        return getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "transformers", "safetensors"):
+            raise
+        from enough.errors import MissingExtraError  # noqa: PLC0415 (only to say so)
+
+        raise MissingExtraError(f"enough.{name}", "hf") from error
 
 
 def __dir__() -> list[str]:

@@ -25,7 +25,7 @@ from enough.quiet import quiet_transformers
 log = logging.getLogger(__name__)
 
 _BUNDLED = "bundled:"
-_SAMPLES = 1024  # numbers per tensor whose place counts, too; the sum covers all of them
+_SAMPLES = 1024  # numbers per tensor whose place in a row counts, too; sums cover all rows
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -63,6 +63,8 @@ def load_checkpoint(
     """
     place = _place(source)
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise ModelError(f"device {device!r}: no GPU that torch can use; leave it out or say 'cpu'")
     dtype = getattr(torch, choose_dtype(precision, device))
     try:
         with quiet_transformers():
@@ -86,8 +88,8 @@ def load_checkpoint(
 def fingerprint(model: Any, tokenizer: Any) -> str:
     """Changes with weights, dtypes, configuration or tokenizer; not with the folder they lie in.
 
-    Taken from what is in memory, so that a merged adapter counts. Sums of the raw bits are exact,
-    whatever the order of summation, and fast on any device.
+    Taken from what is in memory, so that a merged adapter counts. Sums of the raw bits of rows are
+    exact, whatever the order of summation, and fast on any device.
     """
     digest = hashlib.blake2b(digest_size=16)
     config = {k: v for k, v in model.config.to_dict().items() if not k.startswith(("_", "dtype"))}
@@ -96,8 +98,9 @@ def fingerprint(model: Any, tokenizer: Any) -> str:
     digest.update(tokenizer.backend_tokenizer.to_str().encode())
     for name, tensor in model.state_dict().items():
         bits = tensor.detach().contiguous().view(_BITS[tensor.element_size()]).flatten()
-        total = int(bits.sum(dtype=torch.int64))
-        digest.update(f"{name}{tuple(tensor.shape)}{tensor.dtype}{total}".encode())
+        rows = bits.view(len(tensor), -1) if tensor.ndim > 1 else bits.view(-1, 1)
+        digest.update(f"{name}{tuple(tensor.shape)}{tensor.dtype}".encode())
+        digest.update(rows.sum(1, dtype=torch.int64).cpu().numpy().tobytes())
         digest.update(bits[:: max(1, bits.numel() // _SAMPLES)].cpu().numpy().tobytes())
     return digest.hexdigest()
 

@@ -13,7 +13,7 @@ import types
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from enough.errors import ConfigError, UnknownNameError
+from enough.errors import ConfigError, EnoughError, UnknownNameError
 
 C = TypeVar("C")
 
@@ -22,7 +22,9 @@ def load_config(path: Path, kind: type[C]) -> C:
     """Read a TOML file as an instance of the dataclass `kind`."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
     return from_table(table, kind, str(path))
 
@@ -42,7 +44,10 @@ def from_table(table: dict[str, Any], kind: type[C], where: str) -> C:
     }
     if missing := sorted(required - values.keys()):
         raise ConfigError(f"{where}: the key {missing[0]!r} is missing")
-    return kind(**values)
+    try:
+        return kind(**values)
+    except EnoughError as error:  # from the dataclass's own checks, which do not know the file
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def _converted(value: Any, want: Any, where: str) -> Any:  # noqa: PLR0911 (one return per kind)
@@ -54,8 +59,12 @@ def _converted(value: Any, want: Any, where: str) -> Any:  # noqa: PLR0911 (one 
             raise ConfigError(f"{where} must be one of {', '.join(map(repr, get_args(want)))}")
         return value
     if origin is tuple and isinstance(value, list):
-        inner = get_args(want)[0]
-        return tuple(_converted(item, inner, f"{where}[{i}]") for i, item in enumerate(value))
+        inner = get_args(want)
+        kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
+        if len(kinds) != len(value):
+            raise ConfigError(f"{where} must have {len(kinds)} parts, not {len(value)}")
+        each = zip(value, kinds, strict=True)
+        return tuple(_converted(x, kind, f"{where}[{i}]") for i, (x, kind) in enumerate(each))
     if dataclasses.is_dataclass(want) and isinstance(value, dict):
         return from_table(value, want, where)  # type: ignore[arg-type]
     if want is Path and isinstance(value, str):

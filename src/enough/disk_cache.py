@@ -11,6 +11,7 @@ import hashlib
 import os
 import sqlite3
 import threading
+import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -42,20 +43,17 @@ def cache_key(*parts: bytes | str) -> bytes:
 class DiskCache:
     """A persistent mapping bytes -> bytes.
 
-    Safe to use from several threads and processes at once, and to open after a fork.
+    Safe to use from several threads and processes at once. A fork closes the connection of the
+    thread that forks; SQLite's own must never be carried into a child.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
+        _OPEN.add(self)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with self._translated() as connection:
-            (found,) = connection.execute("PRAGMA user_version").fetchone()
-            if found not in (0, _FORMAT):
-                raise CacheError(
-                    f"{path}: cache format {found}, this version reads {_FORMAT}; "
-                    "move the file away to start a new one"
-                )
+        with self._translated():
+            pass  # opens it, so that a wrong file is told of at once
 
     def get_many(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The values of those keys that are in the cache."""
@@ -125,6 +123,14 @@ class DiskCache:
             connection: sqlite3.Connection = held[1]
             return connection
         connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        (found,) = connection.execute("PRAGMA user_version").fetchone()
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if found != _FORMAT and (found, tables) != (0, 0):
+            connection.close()
+            raise CacheError(
+                f"{self.path}: cache format {found}, this version reads {_FORMAT}; "
+                "move the file away to start a new one"
+            )
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
         connection.execute("BEGIN IMMEDIATE")
@@ -132,12 +138,14 @@ class DiskCache:
             "CREATE TABLE IF NOT EXISTS entry "
             "(key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum INTEGER NOT NULL) WITHOUT ROWID"
         )
-        (found,) = connection.execute("PRAGMA user_version").fetchone()
-        if found == 0:
-            connection.execute(f"PRAGMA user_version={_FORMAT}")
+        connection.execute(f"PRAGMA user_version={_FORMAT}")
         connection.execute("COMMIT")
         self._local.held = (os.getpid(), connection)
         return connection
 
+
+_OPEN: weakref.WeakSet[DiskCache] = weakref.WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=lambda: [cache.close() for cache in _OPEN])  # type: ignore[func-returns-value]
 
 _ADVICE = "delete the file and run again, its contents can be computed anew"

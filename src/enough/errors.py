@@ -53,7 +53,7 @@ class UnknownNameError(EnoughError):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         near = get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
+        hint = f"; did you mean {near[0]!r}?" if near else "."
         super().__init__(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}.")
 
 

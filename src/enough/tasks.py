@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from string import Formatter
-from typing import Any
 
+from enough.config import from_table, load_config
 from enough.errors import ConfigError, UnknownNameError
 
 METRIC_IS_HIGHER_BETTER = {
@@ -107,48 +107,15 @@ def _check(task: Task) -> None:
         raise ConfigError(f"task {task.name!r}: max_answer_tokens must be at least 1")
 
 
-def task_from_table(table: dict[str, Any], origin: str) -> Task:
-    """Build a task from a parsed TOML table; unknown keys and wrong types are errors."""
-    known = {f.name: f for f in fields(Task)}
-    for key, value in table.items():
-        if key not in known:
-            raise UnknownNameError(f"key in {origin}", key, known)
-        want = str(known[key].type)
-        right = (
-            isinstance(value, bool)
-            if want == "bool"
-            else isinstance(value, int) and not isinstance(value, bool)
-            if want == "int"
-            else isinstance(value, str)
-            if want == "str"
-            else isinstance(value, list)
-        )
-        if not right:
-            raise ConfigError(f"{origin}: {key} must be of type {want}, not {value!r}")
-    for key in ("name", "description", "action_field"):
-        if key not in table:
-            raise ConfigError(f"{origin}: the key {key!r} is missing")
-    values = {key: _frozen(value) for key, value in table.items()}
-    return Task(**values)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
-
-
 def load_task(path: Path) -> Task:
-    """Read a custom task from a TOML file."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
-    return task_from_table(table, str(path))
+    """Read a custom task from a TOML file; unknown keys and wrong types are errors."""
+    return load_config(path, Task)
 
 
 def _lamp_tasks() -> dict[str, Task]:
     text = resources.files("enough").joinpath("lamp_tasks.toml").read_text(encoding="utf-8")
     tables = tomllib.loads(text)["task"]
-    return {task.name: task for task in (task_from_table(t, "lamp_tasks.toml") for t in tables)}
+    return {task.name: task for task in (from_table(t, Task, "lamp_tasks.toml") for t in tables)}
 
 
 LAMP_TASKS: dict[str, Task] = _lamp_tasks()

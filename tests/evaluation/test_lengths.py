@@ -6,7 +6,13 @@ import pytest
 
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
-from enough.evaluation.lengths import LengthConfig, draw_examples, study_lengths, summarise
+from enough.evaluation.lengths import (
+    LengthConfig,
+    draw_examples,
+    fitting,
+    study_lengths,
+    summarise,
+)
 from enough.evaluation.metrics import rouge_1
 from enough.generators.fake import FakeGenerator
 from enough.records import Candidate, Example
@@ -40,6 +46,25 @@ def test_rows_by_hand() -> None:
     assert lines[2].helped == 1.0
     assert lines[1].harmed == 0.0
     assert lines[1].answers_changed == 1.0
+
+
+def test_logs_that_share_request_ids_are_kept_apart() -> None:
+    pool = (Candidate(make_record(1, context="", action="fog"), 1.0),)
+    task = LAMP_TASKS["LaMP-7"]
+    examples = [
+        PooledExample(Example(make_request(task, input=f"Paraphrase: {x}"), "fog"), pool)
+        for x in ("fog everywhere", "sun")
+    ]
+    rows = study_lengths(examples, FakeGenerator(), (0, 1))
+    assert [row.gain for row in rows] == pytest.approx([0, 0, 0, SEEN - UNSEEN])
+
+
+def test_a_request_that_does_not_fit_is_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    long = Example(make_request(input="tags: [a] description: " + "word " * 5000), "x")
+    short = Example(make_request(), "x")
+    kept = fitting([PooledExample(long, ()), PooledExample(short, ())], FakeGenerator())
+    assert [pooled.example for pooled in kept] == [short]
+    assert "left out: request 'q1' needs" in caplog.text
 
 
 def test_requests_are_drawn_once_and_reproducibly() -> None:

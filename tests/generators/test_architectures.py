@@ -9,6 +9,7 @@ import pytest
 import torch
 import transformers
 
+from enough.errors import ModelError
 from enough.generators.causal_lm import CausalLM
 from enough.generators.hf import build_scorer
 from enough.generators.naive import NaiveScorer
@@ -51,6 +52,12 @@ LINEAR = {
         ("Cohere", {}, "PackedScorer"),  # multiplies them
         ("Gemma2", {"head_dim": 8}, "NaiveScorer"),  # caps attention logits
         ("Qwen3Next", EXPERTS | LINEAR, "ForkedScorer"),
+        ("Bloom", {"n_layer": 2, "n_head": 4}, "NaiveScorer"),  # its own attention code
+        (
+            "Mamba2",
+            {"head_dim": 8, "num_heads": 8, "state_size": 8, "n_groups": 1},
+            "NaiveScorer",  # no cache that could be joined
+        ),
     ],
 )
 def test_the_scorer_it_gets_is_exact(name: str, changes: dict[str, Any], scorer: str) -> None:
@@ -62,6 +69,12 @@ def test_the_scorer_it_gets_is_exact(name: str, changes: dict[str, Any], scorer:
     sequences = _sequences()
     expected = NaiveScorer(lm, 500).score(sequences)
     np.testing.assert_allclose(chosen.score(sequences), expected, atol=1e-4)
+
+
+def test_a_scorer_that_is_not_exact_is_refused_by_name() -> None:
+    config = transformers.BloomConfig(**(SIZES | {"n_layer": 2, "n_head": 4}))
+    with pytest.raises(ModelError, match="'packed' is not exact for bloom"):
+        build_scorer(CausalLM(transformers.BloomForCausalLM(config)), "packed")
 
 
 def _sequences() -> list[ScoredSequence]:

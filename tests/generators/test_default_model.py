@@ -53,7 +53,7 @@ def test_a_second_scoring_run_does_no_forward_pass(
     assert default_generator.lm.forward_passes == before
 
 
-def test_answers_are_deterministic_and_batches_do_not_matter(
+def test_answers_are_deterministic_and_equal_prompts_get_equal_ones(
     default_generator: HFGenerator,
 ) -> None:
     prompter = Prompter(default_generator.tokenizer)

@@ -59,6 +59,19 @@ def test_a_template_that_drops_the_message_is_refused() -> None:
         tokenizer_with(FORGETFUL).chat_frame("Be brief.")
 
 
+def test_role_markers_that_are_plain_text_count_as_control_tokens() -> None:
+    zephyr = "{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}\n{% endfor %}<|assistant|>\n"
+    assert tokenizer_with(zephyr).control_tokens >= {"<|user|>", "<|assistant|>"}
+    llama2 = "{% for m in messages %}[INST] <<SYS>>x<</SYS>> {{ m.content }} [/INST]{% endfor %}"
+    assert tokenizer_with(llama2).control_tokens >= {"[INST]", "[/INST]", "<<SYS>>", "<</SYS>>"}
+
+
+def test_the_prompt_does_not_depend_on_the_day() -> None:
+    dated = "{{ strftime_now('%Y-%m-%d') }} {% for m in messages %}{{ m.content }}{% endfor %}"
+    before, _ = tokenizer_with(dated).chat_frame("Be brief.")
+    assert before.startswith("2025-01-01 ")
+
+
 def test_added_tokens_are_control_tokens_unless_blank() -> None:
     tokenizer = tokenizer_with(CHATML)
     assert tokenizer.control_tokens >= {"<|im_start|>", "<|im_end|>", "<think>"}

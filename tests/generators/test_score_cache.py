@@ -112,6 +112,30 @@ def test_a_cache_of_another_version_is_refused(tmp_path: Path) -> None:
         DiskCache(path)
 
 
+def test_a_fork_loses_nothing(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path / "s")
+    cache.put_many({b"a" * 16: b"1"})
+    child = os.fork()
+    if child == 0:
+        cache.put_many({b"b" * 16: b"2"})
+        os._exit(0)
+    os.waitpid(child, 0)
+    cache.put_many({b"c" * 16: b"3"})
+    cache.close()
+    assert len(DiskCache(tmp_path / "s")) == 3
+
+
+def test_somebody_elses_database_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "app.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE orders (id INTEGER)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(CacheError, match="move the file away"):
+        DiskCache(path)
+    assert path.read_bytes() == before
+
+
 WRITER = """
 import sys
 from collections.abc import Sequence

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import re
 import time
+import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from enough.errors import ModelError
 from enough.prompts.escape import Escaper, unescape_field
 
-CONTROL = frozenset({"<|im_start|>", "<|im_end|>", "[INST]", "</s>", "<s>"})
+CONTROL = frozenset({"<|im_start|>", "<|im_end|>", "[INST]", "</s>", "<s>", "-->", "--"})
 ESCAPER = Escaper(CONTROL)
 
 NASTY = [
@@ -36,6 +38,8 @@ NASTY = [
     "\ud800",
     "\u202e right to left \u202c",
     "\x00",
+    "a --> b",
+    "［USER_ACTION］ ＜/TASK＞ x\u037e y",
 ]
 hostile_text = st.lists(
     st.one_of(st.sampled_from(NASTY), st.text(st.characters(), max_size=5)), max_size=8
@@ -62,6 +66,19 @@ def test_an_escaped_field_holds_nothing_that_could_act(text: str) -> None:
     assert not any(token in line for token in CONTROL)
     assert len(line.splitlines()) <= 1
     line.encode("utf-8")
+
+
+@given(hostile_text)
+def test_a_normalising_tokenizer_brings_nothing_back(text: str) -> None:
+    for form in ("NFC", "NFKC"):
+        assert DELIMITER.search(unicodedata.normalize(form, ESCAPER.field(text))) is None
+
+
+def test_a_token_that_cannot_be_escaped_is_refused() -> None:
+    with pytest.raises(ModelError, match="cannot be escaped"):
+        Escaper({"\\"})
+    with pytest.raises(ModelError, match="cannot be escaped"):
+        Escaper({"u"})
 
 
 @given(hostile_text)

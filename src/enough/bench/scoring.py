@@ -22,6 +22,7 @@ from enough.errors import DataError
 from enough.generators.causal_lm import CausalLM
 from enough.generators.hf import SCORERS, HFGenerator, batch_tokens, exact_scorer
 from enough.generators.naive import NaiveScorer
+from enough.generators.packed import PackedScorer
 from enough.generators.scoring import Scorer
 from enough.generators.token_trie import distinct_tokens, input_tokens, packs
 from enough.prompts.prompter import Prompter
@@ -112,7 +113,10 @@ def _like(
 ) -> list[Record]:
     """Other users' records of about the same length, which is all that matters for speed."""
     owners = [owner for owner in dataset.histories if owner != example.request.user]
-    drawn = [dataset.histories[owners[i]] for i in rng.choice(len(owners), 40)]
+    if not owners:
+        raise DataError(f"{dataset.task.name}: replacements need at least one other user")
+    some = rng.choice(len(owners), min(40, len(owners)), replace=False)
+    drawn = [dataset.histories[owners[i]] for i in some]
     size = len(record.context) + len(record.action)
     pool = [other for history in drawn for other in history[:3]]
     pool.sort(key=lambda other: abs(len(other.context) + len(other.action) - size))
@@ -155,7 +159,8 @@ def run_bench(
     distinct = distinct_tokens(sequences)
     naive_flops = sum(_flops(lm, np.arange(len(input_tokens(s)))) for s in sample)
     tree_flops = sum(_flops(lm, p.positions) for p in packs(sequences, tokens))
-    tree_flops -= _skipped_flops(lm, distinct - sum(s.reference_length for s in sequences))
+    if isinstance(tree_scorer, PackedScorer):
+        tree_flops -= _skipped_flops(lm, distinct - sum(s.reference_length for s in sequences))
     return ScoringBench(
         device=torch.cuda.get_device_name() if peak else f"{platform.machine()} CPU",
         dtype=str(lm.dtype).removeprefix("torch."),

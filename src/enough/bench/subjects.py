@@ -7,8 +7,9 @@ from pathlib import Path
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 
-from enough.generators.config import GeneratorConfig
+from enough.generators.config import DEFAULT_GENERATOR, GeneratorConfig
 from enough.generators.hf import HFGenerator
+from enough.generators.weights import locate_model
 from enough.precision import Precision, choose_dtype
 
 
@@ -26,4 +27,6 @@ def _random(folder: Path, dtype: Precision) -> HFGenerator:
         model = AutoModelForCausalLM.from_config(
             AutoConfig.from_pretrained(folder), dtype=precision
         )
-    return HFGenerator(model, AutoTokenizer.from_pretrained(folder))
+    own = (folder / "tokenizer.json").is_file()
+    words = folder if own else locate_model(DEFAULT_GENERATOR)
+    return HFGenerator(model, AutoTokenizer.from_pretrained(words))

@@ -11,7 +11,7 @@ import sys
 import typer
 
 from enough.cli import bench, data, lengths
-from enough.errors import EnoughError
+from enough.errors import EnoughError, MissingExtraError
 
 app = typer.Typer(
     name="enough",
@@ -26,9 +26,20 @@ app.command("lengths")(lengths.lengths)
 app.command("demo")(lengths.demo)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(version("enough"))
+        raise typer.Exit
+
+
 @app.callback()
 def _options(
     verbose: bool = typer.Option(False, "--verbose", "-v", help="Say what is being done."),
+    version: bool = typer.Option(
+        False, "--version", is_eager=True, callback=_print_version, help="Print the version."
+    ),
 ) -> None:
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, format="%(message)s")
 
@@ -39,6 +50,11 @@ def main() -> None:
         app()
     except EnoughError as error:
         typer.secho(f"error: {error}", err=True, fg="red")
+        sys.exit(1)
+    except ModuleNotFoundError as error:
+        if error.name not in ("torch", "transformers", "safetensors", "gguf", "accelerate"):
+            raise
+        typer.secho(f"error: {MissingExtraError('this command', 'hf')}", err=True, fg="red")
         sys.exit(1)
     except KeyboardInterrupt:
         typer.secho("interrupted; finished work is kept", err=True)

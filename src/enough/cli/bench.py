@@ -28,7 +28,7 @@ def scoring(
     model: Annotated[str, typer.Option(help="Name or folder.")] = "SmolLM2-135M-Instruct",
     random_weights: Annotated[
         Path | None,
-        typer.Option(help="Folder with config.json and a tokenizer; weights are made up."),
+        typer.Option(help="Folder with a config.json; weights are made up."),
     ] = None,
     dtype: Annotated[
         Precision, typer.Option(help="float32 makes the two scorers comparable to 1e-3.")

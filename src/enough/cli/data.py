@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from enough.cli.terminal import progress_bars, write_json_lines
+from enough.cli.terminal import check_writable, progress_bars, write_json_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -108,6 +108,7 @@ def check(
     from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
     from enough.tasks import task_named
 
+    check_writable(listing)
     dataset = read_folder(path, task_named(task) if task else None)
     encoder = None
     if near_duplicates:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from enough.cli.terminal import one_line, progress_bars, write_json_lines
+from enough.cli.terminal import check_writable, one_line, progress_bars, write_json_lines
 
 if TYPE_CHECKING:
     from enough.evaluation.lengths import LengthConfig, LengthRow
@@ -53,11 +53,13 @@ def demo(
 def _study(
     datasets: Sequence[Dataset], config: LengthConfig, rows_path: Path | None, as_json: bool
 ) -> None:
-    from enough.evaluation.lengths import draw_examples, study_lengths, summarise
+    from enough.errors import DataError
+    from enough.evaluation.lengths import draw_examples, fitting, study_lengths, summarise
     from enough.generators.hf import HFGenerator
     from enough.generators.score_cache import CachedGenerator
     from enough.retrieval.pools import build_stages, pooled
 
+    check_writable(rows_path)
     drawn = [(dataset, draw_examples(dataset, config)) for dataset in datasets]
     count = sum(len(examples) for _, examples in drawn)
     with progress_bars() as update:
@@ -71,11 +73,14 @@ def _study(
             for found in pooled(dataset, examples, controls, retriever, config.retrieval.pool):
                 chosen.append(found)
                 update("retrieving candidates", len(chosen), count)
+        chosen = fitting(chosen, generator)
+        if not chosen:
+            raise DataError("there is no request to study; see `enough data check`")
         rows = study_lengths(
             chosen,
             generator,
             config.lengths,
-            lambda done: update("scoring and answering", done, count),
+            lambda done: update("scoring and answering", done, len(chosen)),
         )
     if rows_path is not None:
         write_json_lines(rows_path, map(dataclasses.asdict, rows))
@@ -84,7 +89,7 @@ def _study(
         typer.echo(json.dumps(list(summaries), indent=2))
         return
     _print_table(rows)
-    _print_request(rows, [example for _, examples in drawn for example in examples])
+    _print_request(rows, [pooled.example for pooled in chosen])
 
 
 def _print_table(rows: Sequence[LengthRow]) -> None:
@@ -123,14 +128,10 @@ def _print_request(rows: Sequence[LengthRow], examples: Sequence[Example]) -> No
     from rich.console import Console
     from rich.markup import escape
 
-    by_request: dict[tuple[str, str], list[LengthRow]] = {}
-    for row in rows:
-        by_request.setdefault((row.task, row.request_id), []).append(row)
-    chosen = max(by_request.values(), key=lambda group: max(r.gain for r in group))
-    example = next(
-        e
-        for e in examples
-        if (e.request.task.name, e.request.id) == (chosen[0].task, chosen[0].request_id)
+    per_request = len(rows) // len(examples)  # rows stand in the order of the requests
+    groups = [rows[i : i + per_request] for i in range(0, len(rows), per_request)]
+    chosen, example = max(
+        zip(groups, examples, strict=True), key=lambda one: max(abs(row.gain) for row in one[0])
     )
     console = Console(highlight=False)
     console.print(f"\nWhere length mattered most ({chosen[0].task}, {chosen[0].request_id}):")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
+from enough.errors import ConfigError
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+_SECONDS_BETWEEN_LINES = 10.0
 
 Update = Callable[[str, int, int | None], None]
 """Called with a step's name, what is done and what there is to do (None: not known)."""
@@ -20,9 +27,13 @@ def progress_bars(*, of_bytes: bool = False) -> Iterator[Update]:
     from rich import progress
     from rich.console import Console
 
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines()
+        return
     amount = progress.DownloadColumn() if of_bytes else progress.MofNCompleteColumn()
     columns = ("{task.description}", progress.BarColumn(), amount, progress.TimeRemainingColumn())
-    with progress.Progress(*columns, console=Console(stderr=True)) as bars:
+    with progress.Progress(*columns, console=console) as bars:
         yield _Updates(bars)
 
 
@@ -37,11 +48,41 @@ class _Updates:
         self._bars.update(self._ids[name], completed=done, total=total)
 
 
+class _Lines:
+    """A plain line now and then, where there is no terminal to draw on."""
+
+    def __init__(self) -> None:
+        self._told = 0.0
+
+    def __call__(self, name: str, done: int, total: int | None) -> None:
+        if time.monotonic() - self._told >= _SECONDS_BETWEEN_LINES:
+            typer.echo(f"{name}: {done:,} of {total:,}" if total else f"{name}: {done:,}", err=True)
+            self._told = time.monotonic()
+
+
+def check_writable(path: Path | None) -> None:
+    """Refuse an output file that cannot be written, before any work is done."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder; name a file in it")
+    try:
+        with _unfinished(path).open("wb"):
+            pass
+        _unfinished(path).unlink()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written ({error.strerror or error})") from None
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(f"{path.name}.part")
+
+
 def write_json_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
     """One JSON object a line; the file appears when it is whole."""
     from enough.data.jsonl import json_line
 
-    unfinished = path.with_name(f"{path.name}.part")
+    unfinished = _unfinished(path)
     with unfinished.open("wb") as file:
         file.writelines(map(json_line, rows))
     unfinished.replace(path)

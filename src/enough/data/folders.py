@@ -14,7 +14,8 @@ from enough.tasks import Task
 def read_folder(path: Path, task: Task | None = None) -> Dataset:
     """Read a folder in whichever of the two formats it is."""
     if not path.is_dir():
-        raise DataError("there is no such folder", path=path)
+        what = "is a file; give its folder" if path.is_file() else "there is no such folder"
+        raise DataError(what, path=path)
     if is_log_folder(path):
         return read_log_folder(path, task)
     if is_lamp_folder(path):

@@ -7,6 +7,7 @@ Tables are derived from the rows.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, islice
@@ -14,13 +15,15 @@ from itertools import groupby, islice
 import numpy as np
 
 from enough.baselines.fixed import FixedLength
-from enough.errors import ConfigError, DataError
+from enough.errors import BudgetError, ConfigError, DataError
 from enough.evaluation.metrics import rouge_1
 from enough.generators.config import GeneratorConfig
 from enough.prompts.prompter import Prompter
-from enough.protocols import Generator
+from enough.protocols import Budget, Generator
 from enough.records import Dataset, Example, Record
 from enough.retrieval.pools import PooledExample, RetrievalConfig
+
+log = logging.getLogger(__name__)
 
 _TOGETHER = 8  # requests whose answers are decoded in common batches
 
@@ -46,6 +49,8 @@ class LengthConfig:
     def __post_init__(self) -> None:
         if not self.lengths or min(self.lengths) < 0:
             raise ConfigError("lengths must name at least one number of records, none negative")
+        if len(set(self.lengths)) < len(self.lengths):
+            raise ConfigError("lengths must not name a number twice")
         if self.requests < 0:
             raise ConfigError(f"requests must not be negative, not {self.requests}")
 
@@ -58,6 +63,7 @@ class LengthRow:
         log_likelihood: ℓ_i(S), mean over reference tokens.
         gain: g_i(S) = ℓ_i(S) − ℓ_i(∅).
         overlap: ROUGE-1 F of the answer with the reference.
+        changed: the answer is not the one without a profile.
     """
 
     task: str
@@ -69,6 +75,7 @@ class LengthRow:
     gain: float
     answer: str
     overlap: float
+    changed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,31 +132,66 @@ def _rows(
     lengths: Sequence[int],
 ) -> list[LengthRow]:
     """Score and answer a few requests of one task under every length, and under none."""
+    tried = (0, *lengths)  # the first of each request is there to compare with
     cases = [
-        (pooled.example, length, _profile(pooled, length, generator, prompter, max(lengths)))
+        (pooled.example, length, chosen)
         for pooled in some
-        for length in (0, *lengths)
+        for length, chosen in zip(tried, _profiles(pooled, tried, generator, prompter), strict=True)
     ]
     scores = generator.score([prompter.sequence(example, chosen) for example, _, chosen in cases])
     prompts = [prompter.prompt(example.request, chosen) for example, _, chosen in cases]
     answer_tokens = some[0].example.request.task.max_answer_tokens
     answers = generator.generate([prompt.tokens for prompt in prompts], answer_tokens)
-    empty = {cases[i][0].request.id: scores[i] for i in range(0, len(cases), 1 + len(lengths))}
-    return [
-        LengthRow(
-            task=example.request.task.name,
-            request_id=example.request.id,
-            length=length,
-            records=len(chosen),
-            tokens=prompts[i].profile_tokens,
-            log_likelihood=float(scores[i]),
-            gain=float(scores[i] - empty[example.request.id]),
-            answer=answers[i],
-            overlap=rouge_1(answers[i], example.reference),
-        )
-        for i, (example, length, chosen) in enumerate(cases)
-        if i % (1 + len(lengths)) > 0  # the first of each request is there to compare with
-    ]
+    rows = []
+    for i, (example, length, chosen) in enumerate(cases):
+        empty = i - i % len(tried)
+        if i > empty:
+            rows.append(
+                LengthRow(
+                    task=example.request.task.name,
+                    request_id=example.request.id,
+                    length=length,
+                    records=len(chosen),
+                    tokens=prompts[i].profile_tokens,
+                    log_likelihood=float(scores[i]),
+                    gain=float(scores[i] - scores[empty]),
+                    answer=answers[i],
+                    overlap=rouge_1(answers[i], example.reference),
+                    changed=answers[i] != answers[empty],
+                )
+            )
+    return rows
+
+
+def _profiles(
+    pooled: PooledExample, lengths: Sequence[int], generator: Generator, prompter: Prompter
+) -> list[tuple[Record, ...]]:
+    request = pooled.example.request
+    budget = _budget(pooled, generator, prompter, max(lengths))
+    return [FixedLength(k).select(request, pooled.pool, budget).records for k in lengths]
+
+
+def _budget(
+    pooled: PooledExample, generator: Generator, prompter: Prompter, longest: int
+) -> Budget:
+    """Room for the answer and, since it is scored, for the reference."""
+    request = pooled.example.request
+    answer = max(request.task.max_answer_tokens, len(prompter.reference(pooled.example)))
+    return prompter.budget(request, pooled.pool, generator.window, longest, answer)
+
+
+def fitting(examples: Sequence[PooledExample], generator: Generator) -> list[PooledExample]:
+    """The examples whose request fits the window without a profile; the others are named."""
+    prompter = Prompter(generator.tokenizer)
+    kept = []
+    for pooled in examples:
+        try:
+            _budget(pooled, generator, prompter, 0)
+        except BudgetError as error:
+            log.warning("left out: %s", error)
+        else:
+            kept.append(pooled)
+    return kept
 
 
 def _in_groups(examples: Iterable[PooledExample], size: int) -> Iterator[list[PooledExample]]:
@@ -158,21 +200,11 @@ def _in_groups(examples: Iterable[PooledExample], size: int) -> Iterator[list[Po
         yield some
 
 
-def _profile(
-    pooled: PooledExample, length: int, generator: Generator, prompter: Prompter, longest: int
-) -> tuple[Record, ...]:
-    request = pooled.example.request
-    budget = prompter.budget(request, pooled.pool, generator.window, longest)
-    return FixedLength(length).select(request, pooled.pool, budget).records
-
-
 def summarise(rows: Sequence[LengthRow]) -> list[LengthSummary]:
     """One line per length. Helped and harmed compare the likelihood with the empty profile's."""
-    empty = {(row.task, row.request_id): row.answer for row in rows if row.length == 0}
     summaries = []
     for length in sorted({row.length for row in rows}):
         chosen = [row for row in rows if row.length == length]
-        changed = [row.answer != empty.get((row.task, row.request_id)) for row in chosen]
         summaries.append(
             LengthSummary(
                 length=length,
@@ -184,7 +216,7 @@ def summarise(rows: Sequence[LengthRow]) -> list[LengthSummary]:
                 helped=_mean([row.gain > 0 for row in chosen]),
                 harmed=_mean([row.gain < 0 for row in chosen]),
                 overlap=_mean([row.overlap for row in chosen]),
-                answers_changed=_mean(changed) if empty else float("nan"),
+                answers_changed=_mean([row.changed for row in chosen]),
             )
         )
     return summaries

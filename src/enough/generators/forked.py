@@ -82,7 +82,8 @@ class ForkedScorer:
             stack.append(_State(depth, cache))
 
     def _is_full(self, waiting: list[_Leaf], sequences: Sequence[ScoredSequence]) -> bool:
-        return sum(len(sequences[leaf.member].tokens) for leaf in waiting) >= self._max_tokens
+        widest = max(len(sequences[leaf.member].tokens) for leaf in waiting)
+        return len(waiting) * widest >= self._max_tokens
 
     def _run_all(
         self, leaves: list[_Leaf], sequences: Sequence[ScoredSequence], results: Results

@@ -6,6 +6,8 @@ The fastest scorer that is exact for the architecture is chosen from its configu
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,8 @@ from enough.generators.scoring import Scorer
 from enough.generators.weights import locate_model
 from enough.protocols import OnBatch, ScoredSequence, Tokens
 
+log = logging.getLogger(__name__)
+
 SCORERS: dict[str, Callable[[CausalLM, int], Scorer]] = {
     "naive": NaiveScorer,
     "packed": PackedScorer,
@@ -42,10 +46,14 @@ class HFGenerator:
     def __init__(self, model: Any, tokenizer: Any, scorer: ScorerName = "auto") -> None:
         self.lm = CausalLM(model)
         self.tokenizer = HFTokenizer(tokenizer)
-        self.window = int(self.lm.config.max_position_embeddings)
+        self.window = _window(self.lm.config)
         self.scorer = build_scorer(self.lm, scorer)
         self._end_tokens = _end_tokens(model, tokenizer)
-        self.fingerprint = fingerprint(model, tokenizer)
+        # In half precision scorers differ by rounding, so their scores are kept apart.
+        exact = self.lm.dtype == torch.float32
+        way = "" if exact else f"-{type(self.scorer).__name__}-{self.lm.device.type}"
+        self.fingerprint = fingerprint(model, tokenizer) + way
+        self._lock = threading.Lock()  # scoring hooks into the model
 
     @classmethod
     def load(cls, config: GeneratorConfig | None = None) -> HFGenerator:
@@ -69,7 +77,8 @@ class HFGenerator:
                     f"a sequence of {len(sequence.tokens)} tokens with a reference of "
                     f"{sequence.reference_length} cannot be scored in a window of {self.window}"
                 )
-        return self.scorer.score(sequences, on_batch)
+        with self._lock:
+            return self.scorer.score(sequences, on_batch)
 
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """One greedy answer per prompt; equal prompts are answered once."""
@@ -91,22 +100,61 @@ class HFGenerator:
         for i, prompt in enumerate(batch):  # padded on the left: answers start in one column
             ids[i, longest - len(prompt) :] = torch.from_numpy(prompt.astype(np.int64))
             mask[i, longest - len(prompt) :] = 1
-        self.lm.forward_passes += 1
-        output = self.lm.model.generate(
-            input_ids=ids.to(self.lm.device),
-            attention_mask=mask.to(self.lm.device),
-            max_new_tokens=max_new_tokens,
-            do_sample=False,
-            eos_token_id=self._end_tokens,
-            pad_token_id=self._end_tokens[0],
-        )
+        with self._lock:
+            self.lm.forward_passes += 1
+            output = self.lm.model.generate(
+                input_ids=ids.to(self.lm.device),
+                attention_mask=mask.to(self.lm.device),
+                max_new_tokens=max_new_tokens,
+                do_sample=False,
+                num_beams=1,
+                repetition_penalty=1.0,  # some models set another one
+                eos_token_id=self._end_tokens,
+                pad_token_id=self._end_tokens[0],
+            )
         return [self.tokenizer.decode(row).strip() for row in output[:, longest:].tolist()]
 
 
 def build_scorer(lm: CausalLM, name: ScorerName = "auto") -> Scorer:
-    """The scorer of that name, or the fastest one that is exact for the model."""
+    """The scorer of that name, or the fastest one that is exact for the model.
+
+    Raises:
+        ModelError: if the scorer asked for is not exact for this model.
+    """
     chosen = exact_scorer(lm.config) if name == "auto" else name
-    return SCORERS[chosen](lm, batch_tokens(lm))
+    if chosen == "naive":
+        return NaiveScorer(lm, batch_tokens(lm))
+    attention = lm.model.config._attn_implementation
+    problem = disagreement(lm, SCORERS[chosen])
+    if problem is None:
+        return SCORERS[chosen](lm, batch_tokens(lm))
+    if name != "auto":
+        raise ModelError(f"the scorer {name!r} is not exact for {lm.config.model_type}: {problem}")
+    log.warning("scoring %s in padded batches (%s: %s)", lm.config.model_type, chosen, problem)
+    lm.model.set_attn_implementation(attention)
+    return NaiveScorer(lm, batch_tokens(lm))
+
+
+def disagreement(lm: CausalLM, build: Callable[[CausalLM, int], Scorer]) -> str | None:
+    """What is wrong with a scorer for this model, judged on a small tree; None if nothing is.
+
+    Architectures differ in more ways than their configurations tell, and a likelihood that is
+    silently wrong is worse than a slow one.
+    """
+    ids = np.arange(1, 200, dtype=np.int32) * 7 % (lm.config.vocab_size - 1) + 1
+    head, first, second, tail = ids[:40], ids[60:90], ids[90:130], ids[150:170]
+    profiles: tuple[list[Tokens], ...] = ([], [first], [first, second], [second], [second, first])
+    sequences = [ScoredSequence(np.concatenate([head, *p, tail]), 5) for p in profiles]
+    expected = NaiveScorer(lm, 4096).score(sequences)
+    try:
+        found = build(lm, 64).score(sequences)
+    except Exception as error:  # noqa: BLE001 (whatever an architecture does not support)
+        return f"{type(error).__name__}: {error}"
+    finally:
+        lm.forward_passes = 0
+    tolerance = 1e-3 if lm.dtype == torch.float32 else 0.3
+    worst = float(np.abs(found - expected).max())
+    return None if worst <= tolerance else f"off by {worst:.3g}"
 
 
 def batch_tokens(lm: CausalLM) -> int:
@@ -121,8 +169,15 @@ def exact_scorer(config: Any) -> ScorerName:
         return "naive"
     if layers == {"full_attention"}:
         window = getattr(config, "sliding_window", None)
-        return "naive" if window and window < config.max_position_embeddings else "packed"
+        return "naive" if window and window < _window(config) else "packed"
     return "forked" if layers <= _RECURRENT | {"full_attention"} else "naive"
+
+
+def _window(config: Any) -> int:
+    for name in ("max_position_embeddings", "n_positions", "max_sequence_length"):
+        if window := getattr(config, name, None):
+            return int(window)
+    raise ModelError(f"the configuration of {config.model_type} names no window length")
 
 
 def _with_adapter(model: Any, adapter: Path) -> Any:
@@ -138,7 +193,7 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
 def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
     """Every token that ends an answer: the model's own and the chat template's end of turn."""
     configured = model.generation_config.eos_token_id
-    ends = configured if isinstance(configured, list) else [configured]
+    ends = list(configured) if isinstance(configured, list) else [configured]
     turn_ends = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
     ends += [tokenizer.get_added_vocab().get(token) for token in turn_ends]
     ends += [tokenizer.eos_token_id]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ from enough.protocols import Tokens
 
 log = logging.getLogger(__name__)
 _PLACEHOLDER = "\u2063enough-user-message\u2063"
+_MARKER = re.compile(r"<<?[|/]?[\w|/]+>>?|\[/?[A-Z_]+\]")
+_DATE = datetime(2025, 1, 1, tzinfo=UTC)
+_TODAY = re.compile(r"strftime_now\(\s*(['\"])(.*?)\1\s*\)")
 
 
 class HFTokenizer:
@@ -23,7 +28,8 @@ class HFTokenizer:
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         # Runs of blanks are ordinary text in some vocabularies, though listed as added tokens.
-        self.control_tokens = frozenset(t for t in tokenizer.get_added_vocab() if t.strip())
+        added = {token for token in tokenizer.get_added_vocab() if token.strip()}
+        self.control_tokens = frozenset(added | self._turn_markers())
         self.fingerprint = self._fingerprint()
 
     def encode(self, text: str) -> Tokens:
@@ -54,16 +60,39 @@ class HFTokenizer:
 
     def _render(self, messages: list[dict[str, str]]) -> str:
         text: str = self._tokenizer.apply_chat_template(
-            messages, tokenize=False, add_generation_prompt=True, enable_thinking=False
+            messages,
+            tokenize=False,
+            add_generation_prompt=True,
+            enable_thinking=False,
+            # Some templates write today's date; a prompt must not change overnight.
+            date_string=_DATE.strftime("%d %b %Y"),
+            chat_template=_undated(self._tokenizer.get_chat_template()),
         )
         return text
 
+    def _turn_markers(self) -> set[str]:
+        """What the template writes around turns and is ordinary text to the tokenizer.
+
+        In some models a role marker such as <|assistant|> is no token of its own; text that holds
+        it would forge a turn all the same.
+        """
+        if self._tokenizer.chat_template is None:
+            return set()
+        turns = [{"role": role, "content": _PLACEHOLDER} for role in ("user", "assistant", "user")]
+        try:
+            text = self._render(turns)
+        except Exception as error:  # noqa: BLE001 (templates raise whatever they like)
+            log.info("this chat template takes no earlier turns: %s", error)
+            return set()
+        return set(_MARKER.findall(text))
+
     def _fingerprint(self) -> str:
         described = json.dumps(
-            [
-                sorted(self._tokenizer.get_vocab().items()),
-                self._tokenizer.chat_template,
-                sorted(self.control_tokens),
-            ]
+            [self._tokenizer.backend_tokenizer.to_str(), self._tokenizer.chat_template]
         )
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
+
+
+def _undated(template: str) -> str:
+    """The template with a fixed date in place of today's."""
+    return _TODAY.sub(lambda found: repr(_DATE.strftime(found[2])), template)

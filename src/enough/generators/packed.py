@@ -83,19 +83,17 @@ class PackedScorer:
         lm = self._lm
         # As transformers has it: modules without the attribute do not share key heads.
         groups = {getattr(m, "num_key_value_groups", 1) for m in lm.decoder.modules()}
-        longest = int(np.diff(pack.key_starts).max())
+        longest = int(np.diff(pack.query_starts).max())
         future = torch.ones((longest, longest), dtype=torch.bool, device=lm.device).triu(1)
-        causal = torch.zeros((longest, longest), dtype=lm.dtype, device=lm.device)
-        causal.masked_fill_(future, float("-inf"))
         spans = []
         for i in range(len(pack.members)):
             start, end = int(pack.query_starts[i]), int(pack.query_starts[i + 1])
-            path = pack.path(i)
-            if end > start:
-                mask = causal[len(path) - (end - start) : len(path), : len(path)]
-                spans.append(
-                    Span(slice(start, end), to_device(lm, path), mask.repeat(max(groups), 1))
-                )
+            path, fresh = pack.path(i), end - start
+            if fresh:
+                mask = torch.zeros((fresh, len(path)), dtype=lm.dtype, device=lm.device)
+                mask[:, len(path) - fresh :].masked_fill_(future[:fresh, :fresh], float("-inf"))
+                mask = mask.repeat(max(groups), 1)
+                spans.append(Span(slice(start, end), to_device(lm, path), mask))
         return tuple(spans)
 
 
@@ -105,8 +103,8 @@ def _last_block_only_on(rows: Tensor, decoder: nn.Module) -> Iterator[None]:
 
     Nothing reads the other rows, and the block is most of a layer's work.
     """
-    last = decoder.get_submodule("layers")[-1]  # type: ignore[index]
-    block = getattr(last, "mlp", None)
+    layers = getattr(decoder, "layers", None)
+    block = getattr(layers[-1], "mlp", None) if layers is not None else None
     if block is None:
         yield
         return

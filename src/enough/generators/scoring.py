@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from enough.errors import ModelError
 from enough.generators.causal_lm import CausalLM
 from enough.protocols import OnBatch, ScoredSequence, Tokens
 
@@ -37,6 +38,8 @@ class Results:
 
     def add(self, members: NDArray[np.int64], scores: NDArray[np.float64]) -> None:
         """Record the scores of some sequences."""
+        if not np.isfinite(scores).all():
+            raise ModelError("a likelihood came out as not a number; load the model in float32")
         self.scores[members] = scores
         if self._on_batch is not None:
             self._on_batch(members, scores)

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from enough.protocols import ScoredSequence, Tokens
 
 Index = NDArray[np.int64]
+_KEYS_PER_TOKEN = 16  # bounds the memory for gathered paths; trees of profiles need about four
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,18 +109,20 @@ def _cuts(
 ) -> list[tuple[int, int]]:
     """Where packs begin, and how much of a path each takes over from the pack before."""
     cuts: list[tuple[int, int]] = []
-    size, shared = 0, 0
+    size, keys, shared = 0, 0, 0
     for i, which in enumerate(order):
         length = len(input_tokens(sequences[which]))
         first_row = length - sequences[which].reference_length
         fresh = length - int(overlap[i])
         shared = min(shared, int(overlap[i]))  # with the first sequence of the pack
         rows_missing = bool(cuts) and min(shared, cuts[-1][1]) > first_row
-        if not cuts or rows_missing or size + fresh > max_tokens:
+        full = size + fresh > max_tokens or keys + length > _KEYS_PER_TOKEN * max_tokens
+        if not cuts or rows_missing or full:
             carried = min(int(overlap[i]), first_row)
             cuts.append((i, carried))
-            size, shared, fresh = 0, length, length - carried
+            size, keys, shared, fresh = 0, 0, length, length - carried
         size += fresh
+        keys += length
     return cuts
 
 

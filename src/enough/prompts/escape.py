@@ -4,14 +4,20 @@ In: any text a user may have written. Out: text of one line in which nothing rea
 section delimiters, field tags or the model's control tokens. `unescape_field` gives the original
 back, character for character:
 
-    \\  a backslash      \n \r  line ends      \uXXXX  other line separators, control characters,
-    \-  nothing: it only breaks a delimiter, a tag or a control token apart     lone surrogates
+    \\  a backslash      \n \r  line ends
+    \-  nothing: it only breaks a delimiter, a tag or a control token apart
+    \uXXXX  other line separators and control characters, lone surrogates, and characters that a
+            normalising tokenizer would turn into part of a delimiter
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
+from functools import cache
+
+from enough.errors import ModelError
 
 SECTIONS = ("TASK", "USER_HISTORY", "CURRENT_REQUEST")
 TAGS = ("TASK", "HIST_CONTEXT", "USER_ACTION", "META")
@@ -23,7 +29,7 @@ _DELIMITER = re.compile(
     rf"<(?=\s*+/?\s*+(?:{'|'.join(SECTIONS)})\s*+>)|\[(?=\s*+(?:{'|'.join(TAGS)})\s*+\])",
     flags=re.IGNORECASE,
 )
-_SPECIAL = re.compile(r"[\\\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+_SPECIAL = re.compile(r"[\\\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _UNSENDABLE = re.compile(r"[\ud800-\udfff]")
 _ESCAPED = re.compile(r"\\(?:\\|n|r|-|u[0-9a-f]{4})")
 _NAMED = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
@@ -36,11 +42,19 @@ def as_code(character: str) -> str:
 
 
 class Escaper:
-    """Escapes for one model: its control tokens are broken apart like our own delimiters."""
+    """Escapes for one model: its control tokens are broken apart like our own delimiters.
+
+    Raises:
+        ModelError: if a control token is so short that its own escape would contain it.
+    """
 
     def __init__(self, control_tokens: Iterable[str] = ()) -> None:
         tokens = sorted((t for t in control_tokens if t.strip()), key=len, reverse=True)
         self._control = re.compile("|".join(map(re.escape, tokens))) if tokens else None
+        if self._control is not None:
+            for written in (*map(_split_token, tokens), _BREAK, *_NAMED.values(), as_code("\0")):
+                if found := self._control.search(written):
+                    raise ModelError(f"the control token {found[0]!r} cannot be escaped")
 
     def field(self, text: str) -> str:
         """One line that stands for `text` inside a record."""
@@ -52,16 +66,30 @@ class Escaper:
         return self._broken_apart(_UNSENDABLE.sub(lambda found: as_code(found[0]), text))
 
     def _broken_apart(self, text: str) -> str:
+        text = _lookalikes().sub(lambda found: as_code(found[0]), text)
         text = _DELIMITER.sub(lambda found: found[0] + _BREAK, text)
         # A token inside another is only found once the outer one is broken, hence the loop.
         while self._control is not None and self._control.search(text):
-            text = self._control.sub(_split_token, text)
+            text = self._control.sub(lambda found: _split_token(found[0]), text)
         return text
 
 
-def _split_token(found: re.Match[str]) -> str:
-    token = found[0]
-    return token[0] + _BREAK + token[1:] if len(token) > 1 else as_code(token)
+def _split_token(token: str) -> str:
+    # A first character that the break itself holds would bring the token back.
+    if len(token) == 1 or token[0] in _BREAK:
+        return as_code(token[0]) + token[1:]
+    return token[0] + _BREAK + token[1:]
+
+
+@cache
+def _lookalikes() -> re.Pattern[str]:
+    """Characters that a normalising tokenizer turns into part of a delimiter."""
+    found = (
+        chr(code)
+        for code in range(0x80, 0xFFFF)
+        if set("<>[]/\\;=") & set(unicodedata.normalize("NFKC", chr(code)))
+    )
+    return re.compile(f"[{''.join(map(re.escape, found))}]")
 
 
 def unescape_field(line: str) -> str:

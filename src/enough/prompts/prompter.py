@@ -1,8 +1,9 @@
 """P_τ(x, S) in tokens: head, record and tail segments, each tokenised once.
 
-In: a request and ordered records. Out: exact token ids. Because every segment ends where a model's
-tokenizer splits anyway, segments simply follow each other: cost is additive over records, prefixes
-of profiles are shared exactly, and appending a record retokenises nothing.
+In: a request and ordered records. Out: exact token ids. Segments are tokenised one by one and
+simply follow each other: cost is additive over records, prefixes of profiles are shared exactly,
+and appending a record retokenises nothing. Every segment ends in a newline, the next begins with a
+bracket, where byte-level tokenizers split anyway, so the tokens are those of the whole text.
 """
 
 from __future__ import annotations
@@ -52,9 +53,8 @@ class Prompter:
         self._tokenizer = tokenizer
         self._escaper = Escaper(tokenizer.control_tokens)
         self._before, self._after = tokenizer.chat_frame(SYSTEM)
-        self._control_ids = np.array(
-            [tokenizer.encode(token)[0] for token in sorted(tokenizer.control_tokens)], np.int32
-        )
+        ids = (tokenizer.encode(token) for token in sorted(tokenizer.control_tokens))
+        self._control_ids = np.array([i[0] for i in ids if len(i) == 1], np.int32)
         self._frame_controls = self._count_controls(tokenizer.encode(self._after))
         self._head = lru_cache(maxsize=64)(self._encode_head)
         self._record = lru_cache(maxsize=_CACHED_SEGMENTS)(self._encode_record)
@@ -89,18 +89,33 @@ class Prompter:
         tokens = np.concatenate([self.prompt(example.request, records).tokens, reference])
         return ScoredSequence(tokens, len(reference))
 
-    def budget(self, request: Request, pool: Pool, window: int, max_records: int) -> Budget:
-        """K_i and the room that the window leaves for a profile.
+    def budget(
+        self,
+        request: Request,
+        pool: Pool,
+        window: int,
+        max_records: int,
+        answer_tokens: int | None = None,
+    ) -> Budget:
+        """K_i and the room that the window leaves for a profile and the answer.
+
+        Args:
+            request: whose empty prompt takes its part of the window.
+            pool: the records that may be chosen.
+            window: of the generator.
+            max_records: K_max.
+            answer_tokens: the task's room for an answer, by default.
 
         Raises:
             BudgetError: if the request does not even fit without a profile.
         """
         empty = len(self.prompt(request).tokens)
-        room = window - request.task.max_answer_tokens - empty
+        answer = answer_tokens or request.task.max_answer_tokens
+        room = window - answer - empty
         if room < 0:
             raise BudgetError(
-                f"request {request.id!r} needs {empty} prompt tokens and "
-                f"{request.task.max_answer_tokens} for the answer; the window has {window}"
+                f"request {request.id!r} needs {empty} prompt tokens and {answer} for the answer; "
+                f"the window has {window}"
             )
         tokens = tuple(self.record_tokens(request.task, c.record) for c in pool)
         return Budget(min(max_records, len(pool)), room, tokens)

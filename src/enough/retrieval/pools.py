@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
-from enough.errors import ConfigError
+from enough.errors import ConfigError, UnknownNameError
 from enough.protocols import Retriever
 from enough.records import Dataset, Example, Pool
 from enough.retrieval.embedding_cache import CachedEncoder
 from enough.retrieval.encoders import load_encoder
-from enough.retrieval.registry import build_retriever
+from enough.retrieval.registry import RETRIEVERS, build_retriever
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class RetrievalConfig:
     def __post_init__(self) -> None:
         if self.pool < 1:
             raise ConfigError(f"retrieval.pool must be at least 1, not {self.pool}")
+        if self.retriever not in RETRIEVERS:
+            raise UnknownNameError("retriever", self.retriever, RETRIEVERS)
 
 
 @dataclass(frozen=True, slots=True)

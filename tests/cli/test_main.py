@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "enough", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_errors_are_one_line_and_no_traceback(tmp_path: Path) -> None:
+    done = run("data", "check", str(tmp_path / "nowhere"))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", [["data", "check", "--list"], ["lengths", "--rows"]])
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(
+    tmp_path: Path, command: list[str]
+) -> None:
+    log = tmp_path / "LaMP_7"
+    log.mkdir()
+    (log / "histories.jsonl").write_text('{"user_id": "a", "records": []}\n')
+    (log / "dev.jsonl").write_text(
+        '{"id": "q", "user_id": "a", "date": null, "source_id": null, '
+        '"input": "x: y", "output": "z"}\n'
+    )
+    done = run(*command, str(tmp_path / "no" / "rows.jsonl"), str(log))
+    assert done.returncode == 1
+    assert "rows.jsonl: cannot be written" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_version_is_printed() -> None:
+    assert run("--version").stdout.strip()[0].isdigit()
