@@ -36,7 +36,7 @@ def lengths(
 
 
 def demo(
-    requests: Annotated[int, typer.Option(min=1, help="Requests per task.")] = 3,
+    requests: Annotated[int, typer.Option(min=1, help="Requests per task.")] = 2,
     seed: Annotated[int, typer.Option(help="Of the made-up world.")] = 0,
     rows: Rows = None,
     as_json: Json = False,
