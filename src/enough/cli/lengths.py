@@ -138,5 +138,5 @@ def _print_request(rows: Sequence[LengthRow], examples: Sequence[Example]) -> No
     console.print(f"  request    {escape(one_line(example.request.query, 240))}")
     console.print(f"  reference  {escape(one_line(example.reference, 240))}")
     for row in chosen:
-        shown = escape(one_line(row.answer, 50))
+        shown = escape(one_line(row.answer, 44))
         console.print(f"  {row.length:>2} records {row.tokens:>5} tokens {row.gain:+.2f}  {shown}")
