@@ -13,7 +13,17 @@ import pytest
 import enough
 
 SOURCE = Path(enough.__file__).parent
-FLOW = ["data", "retrieval", "prompts", "generators", "baselines", "evaluation", "bench", "cli"]
+FLOW = [
+    "data",
+    "retrieval",
+    "prompts",
+    "generators",
+    "teacher",
+    "baselines",
+    "evaluation",
+    "bench",
+    "cli",
+]
 FORBIDDEN = {"utils", "common", "helpers", "base", "manager", "misc"}
 HEAVY = ("torch", "transformers", "numpy", "httpx")
 

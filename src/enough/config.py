@@ -2,7 +2,8 @@
 
 In: a file and a dataclass (possibly of dataclasses). Out: an instance, defaults filled in. An
 unknown key, a wrong type or an unreadable file is a ConfigError that names file and key. Building a
-config has no side effect; each dataclass lives beside the code it configures.
+config has no side effect; each dataclass lives beside the code it configures. A key that is a word
+of Python's own (`lambda`) is the field with an underscore after it (`lambda_`).
 """
 
 from __future__ import annotations
@@ -31,23 +32,29 @@ def load_config(path: Path, kind: type[C]) -> C:
 
 def from_table(table: dict[str, Any], kind: type[C], where: str) -> C:
     """Build a dataclass from a parsed table."""
-    known = get_type_hints(kind)
+    types_of = get_type_hints(kind)
+    fields = {key_of(name): name for name in types_of}
     values = {}
     for key, value in table.items():
-        if key not in known:
-            raise UnknownNameError(f"key in {where}", key, known)
-        values[key] = _converted(value, known[key], f"{where}: {key}")
+        if key not in fields:
+            raise UnknownNameError(f"key in {where}", key, fields)
+        values[fields[key]] = _converted(value, types_of[fields[key]], f"{where}: {key}")
     required = {
         f.name
         for f in dataclasses.fields(kind)  # type: ignore[arg-type]
         if f.default is f.default_factory is dataclasses.MISSING
     }
     if missing := sorted(required - values.keys()):
-        raise ConfigError(f"{where}: the key {missing[0]!r} is missing")
+        raise ConfigError(f"{where}: the key {key_of(missing[0])!r} is missing")
     try:
         return kind(**values)
     except EnoughError as error:  # from the dataclass's own checks, which do not know the file
         raise ConfigError(f"{where}: {error}") from None
+
+
+def key_of(field: str) -> str:
+    """How a field is written in a file."""
+    return field.removesuffix("_")
 
 
 def _converted(value: Any, want: Any, where: str) -> Any:  # noqa: PLR0911 (one return per kind)

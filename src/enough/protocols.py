@@ -102,6 +102,11 @@ class Generator(Protocol):
         """Tokens the model can see, prompt and answer together."""
         ...
 
+    @property
+    def batch_tokens(self) -> int:
+        """How many tokens it likes to compute together; callers size their calls by it."""
+        ...
+
     def score(
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
     ) -> NDArray[np.float64]:

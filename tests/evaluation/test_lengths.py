@@ -6,9 +6,9 @@ import pytest
 
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
+from enough.data.splits import draw_examples
 from enough.evaluation.lengths import (
     LengthConfig,
-    draw_examples,
     fitting,
     study_lengths,
     summarise,
@@ -69,12 +69,12 @@ def test_a_request_that_does_not_fit_is_left_out(caplog: pytest.LogCaptureFixtur
 
 def test_requests_are_drawn_once_and_reproducibly() -> None:
     dataset = make_world(WorldConfig(tasks=("LaMP-7",), users=8)).datasets["LaMP-7"]
-    drawn = draw_examples(dataset, LengthConfig(requests=3, seed=1))
-    assert drawn == draw_examples(dataset, LengthConfig(requests=3, seed=1))
+    drawn = draw_examples(dataset, "dev", 3, 1)
+    assert drawn == draw_examples(dataset, "dev", 3, 1)
     assert len({example.request.id for example in drawn}) == 3
-    assert draw_examples(dataset, LengthConfig(requests=0)) == list(dataset.splits["dev"])
+    assert draw_examples(dataset, "dev", 0, 0) == list(dataset.splits["dev"])
     with pytest.raises(DataError, match="no split 'test'; it has: train, dev"):
-        draw_examples(dataset, LengthConfig(split="test"))
+        draw_examples(dataset, "test", 0, 0)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The command line: `enough data`, `enough lengths`, `enough demo`, `enough bench`.
+"""The command line: `enough data`, `lengths`, `match`, `label`, `oracle`, `demo`, `bench`.
 
 Only Typer is imported here; a command imports what it needs when it runs, so help is instant.
 """
@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from enough.cli import bench, data, lengths
+from enough.cli import bench, data, label, lengths
 from enough.errors import EnoughError, MissingExtraError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.command("lengths")(lengths.lengths)
+app.command("label")(label.label)
 app.command("demo")(lengths.demo)
 
 

@@ -53,14 +53,18 @@ def demo(
 def _study(
     datasets: Sequence[Dataset], config: LengthConfig, rows_path: Path | None, as_json: bool
 ) -> None:
+    from enough.data.splits import draw_examples
     from enough.errors import DataError
-    from enough.evaluation.lengths import draw_examples, fitting, study_lengths, summarise
+    from enough.evaluation.lengths import fitting, study_lengths, summarise
     from enough.generators.hf import HFGenerator
     from enough.generators.score_cache import CachedGenerator
     from enough.retrieval.pools import build_stages, pooled
 
     check_writable(rows_path)
-    drawn = [(dataset, draw_examples(dataset, config)) for dataset in datasets]
+    drawn = [
+        (dataset, draw_examples(dataset, config.split, config.requests, config.seed))
+        for dataset in datasets
+    ]
     count = sum(len(examples) for _, examples in drawn)
     with progress_bars() as update:
         update("loading models", 0, 2)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LINES = 10.0
 
-Update = Callable[[str, int, int | None], None]
-"""Called with a step's name, what is done and what there is to do (None: not known)."""
+
+class Update(Protocol):
+    """Called with a step's name, what is done, what there is to do (None: not known), and more."""
+
+    def __call__(self, name: str, done: int, total: int | None, note: str = "") -> None:
+        """Tell how far a step is."""
+        ...
 
 
 @contextmanager
@@ -32,7 +37,13 @@ def progress_bars(*, of_bytes: bool = False) -> Iterator[Update]:
         yield _Lines()
         return
     amount = progress.DownloadColumn() if of_bytes else progress.MofNCompleteColumn()
-    columns = ("{task.description}", progress.BarColumn(), amount, progress.TimeRemainingColumn())
+    columns = (
+        "{task.description}",
+        progress.BarColumn(),
+        amount,
+        progress.TimeRemainingColumn(),
+        "{task.fields[note]}",
+    )
     with progress.Progress(*columns, console=console) as bars:
         yield _Updates(bars)
 
@@ -42,10 +53,10 @@ class _Updates:
         self._bars = bars
         self._ids: dict[str, TaskID] = {}
 
-    def __call__(self, name: str, done: int, total: int | None) -> None:
+    def __call__(self, name: str, done: int, total: int | None, note: str = "") -> None:
         if name not in self._ids:
-            self._ids[name] = self._bars.add_task(name)
-        self._bars.update(self._ids[name], completed=done, total=total)
+            self._ids[name] = self._bars.add_task(name, note="")
+        self._bars.update(self._ids[name], completed=done, total=total, note=note)
 
 
 class _Lines:
@@ -54,9 +65,10 @@ class _Lines:
     def __init__(self) -> None:
         self._told = 0.0
 
-    def __call__(self, name: str, done: int, total: int | None) -> None:
+    def __call__(self, name: str, done: int, total: int | None, note: str = "") -> None:
         if time.monotonic() - self._told >= _SECONDS_BETWEEN_LINES:
-            typer.echo(f"{name}: {done:,} of {total:,}" if total else f"{name}: {done:,}", err=True)
+            amount = f"{done:,} of {total:,}" if total else f"{done:,}"
+            typer.echo(f"{name}: {amount}  {note}".rstrip(), err=True)
             self._told = time.monotonic()
 
 

@@ -12,11 +12,22 @@ import logging
 import math
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+
 from enough.errors import ConfigError, DataError
 from enough.records import Dataset, Example
 
 Slices = dict[str, tuple[Example, ...]]
 _LOG = logging.getLogger(__name__)
+
+
+def draw_examples(dataset: Dataset, split: str, count: int, seed: int) -> list[Example]:
+    """So many examples of a split, drawn at random, in the order of the data; 0 takes all."""
+    examples = _split(dataset, split)
+    if count == 0 or count >= len(examples):
+        return list(examples)
+    rng = np.random.default_rng(seed)
+    return [examples[i] for i in sorted(rng.choice(len(examples), count, replace=False))]
 
 
 def slice_by_user(examples: Iterable[Example], shares: Mapping[str, float], seed: int) -> Slices:
@@ -108,7 +119,8 @@ def _check_shares(shares: Mapping[str, float]) -> None:
 
 def _split(dataset: Dataset, split: str) -> tuple[Example, ...]:
     if split not in dataset.splits:
-        raise DataError(f"there is no split {split!r}; there is {', '.join(dataset.splits)}")
+        known = ", ".join(dataset.splits) or "none"
+        raise DataError(f"{dataset.task.name} has no split {split!r}; it has: {known}")
     return dataset.splits[split]
 
 

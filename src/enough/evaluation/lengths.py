@@ -15,12 +15,12 @@ from itertools import groupby, islice
 import numpy as np
 
 from enough.baselines.fixed import FixedLength
-from enough.errors import BudgetError, ConfigError, DataError
+from enough.errors import BudgetError, ConfigError
 from enough.evaluation.metrics import rouge_1
 from enough.generators.config import GeneratorConfig
 from enough.prompts.prompter import Prompter
 from enough.protocols import Budget, Generator
-from enough.records import Dataset, Example, Record
+from enough.records import Record
 from enough.retrieval.pools import PooledExample, RetrievalConfig
 
 log = logging.getLogger(__name__)
@@ -92,18 +92,6 @@ class LengthSummary:
     harmed: float
     overlap: float
     answers_changed: float
-
-
-def draw_examples(dataset: Dataset, config: LengthConfig) -> list[Example]:
-    """The requests to study, in the order of the data."""
-    if config.split not in dataset.splits:
-        known = ", ".join(dataset.splits) or "none"
-        raise DataError(f"{dataset.task.name} has no split {config.split!r}; it has: {known}")
-    examples = dataset.splits[config.split]
-    if config.requests == 0 or config.requests >= len(examples):
-        return list(examples)
-    rng = np.random.default_rng(config.seed)
-    return [examples[i] for i in sorted(rng.choice(len(examples), config.requests, replace=False))]
 
 
 def study_lengths(

@@ -54,6 +54,7 @@ class FakeGenerator:
         self.tokenizer = FakeTokenizer()
         self.fingerprint = "fake-1"
         self.window = window
+        self.batch_tokens = 2048
 
     def score(
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None

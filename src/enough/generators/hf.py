@@ -47,6 +47,7 @@ class HFGenerator:
         self.lm = CausalLM(model)
         self.tokenizer = HFTokenizer(tokenizer)
         self.window = _window(self.lm.config)
+        self.batch_tokens = batch_tokens(self.lm)
         self.scorer = build_scorer(self.lm, scorer)
         self._end_tokens = _end_tokens(model, tokenizer)
         # In half precision scorers differ by rounding, so their scores are kept apart.

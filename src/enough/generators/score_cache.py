@@ -28,6 +28,7 @@ class CachedGenerator:
         self.tokenizer = generator.tokenizer
         self.fingerprint = generator.fingerprint
         self.window = generator.window
+        self.batch_tokens = generator.batch_tokens
         self.hits = 0
         self.misses = 0
         self._cache = DiskCache(path or cache_root() / "scores.sqlite")

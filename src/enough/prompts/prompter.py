@@ -89,6 +89,14 @@ class Prompter:
         tokens = np.concatenate([self.prompt(example.request, records).tokens, reference])
         return ScoredSequence(tokens, len(reference))
 
+    def segments(
+        self, example: Example, records: Sequence[Record]
+    ) -> tuple[Tokens, list[Tokens], Tokens, Tokens]:
+        """Head, one segment per record, tail and reference: what sequences are joined from."""
+        request = example.request
+        lines = [self._record(request.task, record) for record in records]
+        return self._head(request.task), lines, self._tail(request), self.reference(example)
+
     def budget(
         self,
         request: Request,

@@ -1,0 +1,1 @@
+"""Offline: matched replacements, utilities, bounded search, backups, labels on disk."""

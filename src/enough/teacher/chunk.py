@@ -1,0 +1,95 @@
+"""A chunk of requests, the unit of labelling: from cases to one finished file of trees.
+
+In: a few cases and a generator. Out: a file. What is computed together is decided within a chunk
+alone, so its bytes depend neither on other chunks nor on who works on it.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enough.errors import BudgetError
+from enough.prompts.prompter import Prompter
+from enough.protocols import Generator
+from enough.teacher.case import Case
+from enough.teacher.journal import Journal
+from enough.teacher.scoring_calls import OnCall, ScoringCalls
+from enough.teacher.supervision import Subject, Supervised, TeacherConfig, supervise
+from enough.teacher.tree_files import ChunkCounts, Part, write_part
+
+log = logging.getLogger(__name__)
+
+_NOISE_SAMPLES = 4  # requests of a chunk whose best-ranked record is scored once more, alone
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkJob:
+    """What to label and where to put it."""
+
+    cases: tuple[Case, ...]
+    part: Path
+    journal: Path
+
+
+class ChunkLabeller:
+    """Labels chunks with one generator."""
+
+    def __init__(self, generator: Generator, config: TeacherConfig) -> None:
+        self._generator = generator
+        self._config = config
+        self._prompter = Prompter(generator.tokenizer)
+
+    def label(self, job: ChunkJob, on_call: OnCall | None = None) -> None:
+        """Write the part of a chunk, going on from its journal if there is one."""
+        subjects, left_out = self._subjects(job)
+        with Journal(job.journal) as journal:
+            if job.part.exists():  # another process finished it while this one waited
+                return
+            calls = ScoringCalls(self._generator, journal, on_call)
+            found = supervise(subjects, self._config, calls.score)
+            counts = _counts(found, calls)
+            noise = _noise(subjects, found, calls)
+            trees = tuple(one.tree for one in found)
+            part = Part(trees, tuple(left_out), counts, noise, self._generator.fingerprint)
+            write_part(job.part, part)
+            journal.delete()
+
+    def _subjects(self, job: ChunkJob) -> tuple[list[Subject], list[str]]:
+        subjects, left_out = [], []
+        window, horizon = self._generator.window, self._config.search.max_records
+        for case in job.cases:
+            try:
+                subjects.append(Subject(case, self._prompter, window, horizon))
+            except BudgetError as error:
+                log.warning("left out: %s", error)
+                left_out.append(case.example.request.id)
+        return subjects, left_out
+
+
+def _counts(found: list[Supervised], calls: ScoringCalls) -> ChunkCounts:
+    return ChunkCounts(
+        profiles=sum(len(one.tree.lengths) for one in found),
+        calls=calls.profiles,
+        tokens=calls.tokens,
+        gated=sum(one.savings.gated for one in found),
+        looked_up=sum(one.savings.looked_up for one in found),
+        unmatched=sum(one.savings.unmatched for one in found),
+        same_tokens=calls.repeated,
+    )
+
+
+def _noise(
+    subjects: list[Subject], found: list[Supervised], calls: ScoringCalls
+) -> NDArray[np.float32]:
+    """What it changes to score a profile alone instead of in a pack: the scorer's rounding."""
+    differences = []
+    for subject, one in list(zip(subjects, found, strict=True))[:_NOISE_SAMPLES]:
+        node = min(1, len(one.tree.lengths) - 1)
+        alone = calls.score([subject.sequences.sequence(one.tree.profiles[node])])
+        differences.append(np.float32(alone[0]) - one.tree.log_likelihood[node])
+    return np.array(differences, np.float32)

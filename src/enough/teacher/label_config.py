@@ -1,0 +1,87 @@
+"""The settings of a labelling run, as a TOML file has them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from enough.errors import ConfigError
+from enough.generators.config import GeneratorConfig
+from enough.retrieval.pools import RetrievalConfig
+from enough.teacher.calibration import CalibrationConfig
+from enough.teacher.matching import MatchConfig
+from enough.teacher.proposals import SearchConfig
+from enough.teacher.specificity import SpecificityConfig
+from enough.teacher.supervision import TeacherConfig
+
+_MOST_PLACES = 255  # places are stored as one byte
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConfig:
+    """The operating point.
+
+    Attributes:
+        beta: β, the weight of specificity.
+        lambda_: λ, the price of L_ref = 1024 tokens.
+    """
+
+    beta: float = 0.4
+    lambda_: float = 0.10
+
+    def __post_init__(self) -> None:
+        if not self.beta >= 0:
+            raise ConfigError(f"targets.beta must not be negative, not {self.beta}")
+        if not self.lambda_ >= 0:
+            raise ConfigError(f"targets.lambda must not be negative, not {self.lambda_}")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelConfig:
+    """A labelling run.
+
+    Attributes:
+        split: which examples.
+        requests: per task, drawn at random; 0 takes all.
+        seed: for that draw.
+        chunk: requests that are searched in step; the unit of work.
+        workers: processes; 0 is one per core (at most 8) without a GPU, one with it.
+        threads: of each worker on a CPU. More may change the last bits of a likelihood.
+    """
+
+    split: str = "train"
+    requests: int = 0
+    seed: int = 0
+    chunk: int = 8
+    workers: int = 0
+    threads: int = 1
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+    generator: GeneratorConfig = field(default_factory=GeneratorConfig)
+    matching: MatchConfig = field(default_factory=MatchConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    specificity: SpecificityConfig = field(default_factory=SpecificityConfig)
+    calibration: CalibrationConfig = field(default_factory=CalibrationConfig)
+    targets: TargetConfig = field(default_factory=TargetConfig)
+
+    def __post_init__(self) -> None:
+        for name, least in (("requests", 0), ("chunk", 1), ("workers", 0), ("threads", 1)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        if self.retrieval.pool > _MOST_PLACES:
+            raise ConfigError(f"labels hold pools of at most {_MOST_PLACES} records")
+
+    @property
+    def teacher(self) -> TeacherConfig:
+        """What a worker needs of it."""
+        return TeacherConfig(self.search, self.specificity)
+
+    @property
+    def of_likelihoods(self) -> dict[str, Any]:
+        """Everything a likelihood or a tree depends on, as plain values."""
+        table = dataclasses.asdict(self)
+        for name in ("workers", "calibration", "targets"):
+            del table[name]
+        del table["generator"]["device"]
+        table["generator"]["adapter"] = str(self.generator.adapter)
+        return table

@@ -1,0 +1,132 @@
+"""A folder of labels: what is in it, what it was made from, whether it is whole.
+
+```
+settings.json                what everything in it was made from; another one is refused
+trees/LaMP-4-00000.safetensors   likelihoods of all profiles of a chunk of requests
+journal/                     finished calls of chunks that are not finished
+manifest.json                written last: parts with checksums, counts, scales
+targets/beta-0.4-lambda-0.1/ targets for one (β, λ), and their own manifest.json
+```
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from enough.errors import ConfigError, DataError
+from enough.teacher.tree_files import Part, load_columns, read_part
+
+
+class LabelFolder:
+    """Paths and checks of one folder of labels."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest_file = path / "manifest.json"
+        self.settings_file = path / "settings.json"
+
+    def part(self, task: str, number: int) -> Path:
+        """File of a chunk's trees."""
+        return self.path / "trees" / f"{_file_name(task)}-{number:05d}.safetensors"
+
+    def journal(self, task: str, number: int) -> Path:
+        """File of a chunk's finished calls while it is worked on."""
+        return self.path / "journal" / f"{_file_name(task)}-{number:05d}"
+
+    def targets(self, beta: float, lambda_: float) -> Path:
+        """Folder of the targets for one (β, λ)."""
+        return self.path / "targets" / f"beta-{beta:g}-lambda-{lambda_:g}"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep others from labelling into the folder at the same time."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / ".lock").open("w")
+        except OSError as error:
+            raise ConfigError(
+                f"{self.path}: cannot be written ({error.strerror or error})"
+            ) from None
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise ConfigError(f"{self.path}: another run is labelling into it") from None
+            yield
+
+    def require_settings(self, settings: dict[str, Any]) -> None:
+        """Write the settings into a new folder; refuse a folder made with others."""
+        if not self.settings_file.exists():
+            if self.manifest_file.exists() or (self.path / "trees").exists():
+                raise DataError("holds labels but no settings.json", path=self.path)
+            write_json(self.settings_file, settings)
+            return
+        found = read_json(self.settings_file)
+        wanted = json.loads(json.dumps(settings))
+        if (key := _first_difference(found, wanted)) is not None:
+            raise ConfigError(
+                f"{self.path}: was labelled with another setting of {key}; give these settings "
+                "another folder, or the old ones back"
+            )
+
+    def parts(self) -> list[Path]:
+        """Files of all trees, by name."""
+        return sorted((self.path / "trees").glob("*.safetensors"))
+
+    def generator(self) -> str | None:
+        """Fingerprint of the generator that scored what is there."""
+        for path in self.parts():
+            return str(load_columns(path)[1].get("generator"))
+        return None
+
+    def read(self) -> Iterator[Part]:
+        """The parts of a finished folder, one at a time."""
+        if not self.manifest_file.exists():
+            raise DataError("labelling is not finished; run `enough label` again", path=self.path)
+        for path in self.parts():
+            yield read_part(path)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Indented JSON; the file appears when it is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    unfinished.replace(path)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """An object from such a file."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot be read: {error}", path=path) from None
+    if not isinstance(value, dict):
+        raise DataError("must hold one JSON object", path=path)
+    return value
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _file_name(task: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]", "_", task)
+
+
+def _first_difference(found: object, wanted: object, where: str = "") -> str | None:
+    if not (isinstance(found, dict) and isinstance(wanted, dict)):
+        return None if found == wanted else f"{where} ({found!r}, now {wanted!r})"
+    for key in sorted(found.keys() | wanted.keys()):
+        inner = f"{where}.{key}" if where else key
+        if (difference := _first_difference(found.get(key), wanted.get(key), inner)) is not None:
+            return difference
+    return None

@@ -1,0 +1,166 @@
+"""A labelling run: from data sets and a generator to a folder of labels.
+
+In: data sets and settings. Out: the folder described in `label_folder`. What is there already is
+not made again: finished chunks are skipped, an interrupted one goes on from its journal, and
+targets for another β or λ come from stored likelihoods without any generator.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from enough.data.leakage import LeakageControls
+from enough.data.splits import draw_examples
+from enough.errors import ConfigError, DataError
+from enough.protocols import Encoder, Generator, Retriever
+from enough.records import Dataset, Example
+from enough.retrieval.pools import pooled
+from enough.teacher.case import prepare_cases
+from enough.teacher.chunk import ChunkJob
+from enough.teacher.finish import finish_targets, finish_trees
+from enough.teacher.label_config import LabelConfig
+from enough.teacher.label_folder import LabelFolder
+from enough.teacher.replacements import match_pools
+from enough.teacher.workers import OnEvent, Workplace, run_jobs
+
+log = logging.getLogger(__name__)
+FORMAT = 1
+OnStep = Callable[[str, int, int], None]
+"""Called with a step's name, what is done and what there is to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The frozen parts in front of the generator."""
+
+    controls: LeakageControls
+    retriever: Retriever
+    encoder: Encoder
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some requests of one task, by number."""
+
+    dataset: Dataset
+    number: int
+    examples: tuple[Example, ...]
+
+
+class LabelRun:
+    """One run into one folder."""
+
+    def __init__(self, datasets: Sequence[Dataset], config: LabelConfig, folder: Path) -> None:
+        names = [dataset.task.name for dataset in datasets]
+        if len(set(names)) < len(names):
+            raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")
+        self.config = config
+        self.folder = LabelFolder(folder)
+        self.chunks = [chunk for dataset in datasets for chunk in _chunks(dataset, config)]
+        if not self.chunks:
+            raise DataError(f"there is no request in the split {config.split!r} to label")
+        self._settings = {
+            "format": FORMAT,
+            "config": config.of_likelihoods,
+            "data": {dataset.task.name: _digest(dataset) for dataset in datasets},
+        }
+
+    @property
+    def requests(self) -> int:
+        """How many requests there are to label, finished ones included."""
+        return sum(len(chunk.examples) for chunk in self.chunks)
+
+    @property
+    def unfinished(self) -> list[Chunk]:
+        """Chunks whose trees are not there."""
+        return [chunk for chunk in self.chunks if not self._part(chunk).exists()]
+
+    def run(
+        self,
+        stages: Callable[[], Stages],
+        load: Callable[[], Generator],
+        workers: int,
+        on_event: OnEvent | None = None,
+        on_step: OnStep | None = None,
+    ) -> dict[str, Any]:
+        """Label what is missing, then write manifest and targets; returns the latter's manifest.
+
+        Args:
+            stages: loads encoder and retriever; called only if something is missing.
+            load: loads the generator in each worker; the same.
+            workers: processes.
+            on_event: told of calls and chunks.
+            on_step: told how far preparations are.
+        """
+        with self.folder.held():
+            self.folder.require_settings(self._settings)
+            if missing := self.unfinished:
+                self.folder.manifest_file.unlink(missing_ok=True)
+                workplace = Workplace(load, self.config.teacher, self.folder.generator())
+                jobs = self._jobs(missing, stages, on_step or (lambda *_: None))
+                run_jobs(jobs, workplace, min(workers, len(missing)), on_event or (lambda _: None))
+            shutil.rmtree(self.folder.path / "journal", ignore_errors=True)
+            finish_trees(self.folder, self.config)
+            return finish_targets(self.folder, self.config)
+
+    def _jobs(
+        self, chunks: Sequence[Chunk], stages: Callable[[], Stages], on_step: OnStep
+    ) -> Iterator[ChunkJob]:
+        """Pools, controls and cases, one task after the other, as they are asked for."""
+        ready = stages()
+        tasks = {chunk.dataset.task.name: chunk.dataset for chunk in chunks}
+        for name, dataset in tasks.items():
+            of_task = [chunk for chunk in chunks if chunk.dataset is dataset]
+            examples = [example for chunk in of_task for example in chunk.examples]
+            limit = self.config.retrieval.pool
+            pools = []
+            for one in pooled(dataset, examples, ready.controls, ready.retriever, limit):
+                pools.append(one)
+                on_step(f"{name}: retrieving", len(pools), len(examples))
+            found = match_pools(
+                dataset,
+                pools,
+                ready.controls,
+                ready.encoder,
+                self.config.matching,
+                progress=lambda step, done, all_, name=name: on_step(  # type: ignore[misc]
+                    f"{name}: matching, {step}", done, all_
+                ),
+            )
+            cases = prepare_cases(dataset, pools, found.records, ready.encoder)
+            for chunk in of_task:
+                chosen = tuple(next(cases) for _ in chunk.examples)
+                yield ChunkJob(chosen, self._part(chunk), self._journal(chunk))
+
+    def _part(self, chunk: Chunk) -> Path:
+        return self.folder.part(chunk.dataset.task.name, chunk.number)
+
+    def _journal(self, chunk: Chunk) -> Path:
+        return self.folder.journal(chunk.dataset.task.name, chunk.number)
+
+
+def _chunks(dataset: Dataset, config: LabelConfig) -> list[Chunk]:
+    examples = draw_examples(dataset, config.split, config.requests, config.seed)
+    size = config.chunk
+    return [
+        Chunk(dataset, number, tuple(examples[start : start + size]))
+        for number, start in enumerate(range(0, len(examples), size))
+    ]
+
+
+def _digest(dataset: Dataset) -> str:
+    """Changes whenever anything in the data does."""
+    digest = hashlib.blake2b(repr(dataset.task).encode(), digest_size=16)
+    for owner, history in dataset.histories.items():
+        digest.update(repr((owner, history)).encode("utf-8", "surrogatepass"))
+    for split, examples in dataset.splits.items():
+        digest.update(repr((split, examples)).encode("utf-8", "surrogatepass"))
+    for request, ids in dataset.visible.items():
+        digest.update(repr((request, sorted(ids))).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
