@@ -16,9 +16,11 @@ SOURCE = Path(enough.__file__).parent
 FLOW = [
     "data",
     "retrieval",
+    "matching",
     "prompts",
     "generators",
     "teacher",
+    "labels",
     "baselines",
     "evaluation",
     "bench",

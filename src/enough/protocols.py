@@ -113,6 +113,10 @@ class Generator(Protocol):
         """Mean log-likelihood of each reference's tokens given its prompt, [len(sequences)]."""
         ...
 
+    def rescore(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
+        """The same likelihoods computed in another way; what differs is numerical noise."""
+        ...
+
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """One deterministic answer per prompt."""
         ...

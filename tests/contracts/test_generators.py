@@ -52,6 +52,14 @@ def test_every_score_is_announced_once(generator: Generator) -> None:
     assert sorted(told) == [0, 1, 2, 3]
 
 
+def test_another_way_of_computing_gives_the_same_up_to_noise(generator: Generator) -> None:
+    prompter = Prompter(generator.tokenizer)
+    sequences = [prompter.sequence(make_example(), [make_record(i)]) for i in range(1, 4)]
+    np.testing.assert_allclose(generator.rescore(sequences), generator.score(sequences), atol=1e-3)
+    assert generator.rescore([]).shape == (0,)
+    assert generator.batch_tokens > 0
+
+
 def test_one_answer_per_prompt(generator: Generator) -> None:
     prompter = Prompter(generator.tokenizer)
     prompts = [prompter.prompt(make_request(), [make_record(1)] * k).tokens for k in (0, 1, 1)]

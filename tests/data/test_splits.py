@@ -95,7 +95,7 @@ def test_a_study_needs_a_reported_slice_another_one_and_both_splits() -> None:
         study_slices(dataset, {"tune": 0.5}, seed=1)
     with pytest.raises(ConfigError, match="beside 'report'"):
         study_slices(dataset, {"report": 0.5}, seed=1)
-    with pytest.raises(DataError, match="no split 'dev'; there is train"):
+    with pytest.raises(DataError, match="no split 'dev'; it has: train"):
         study_slices(dataset, SHARES, seed=1)
 
 

@@ -4,11 +4,10 @@ import math
 
 import pytest
 
+from enough.data.splits import draw_examples
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
-from enough.data.splits import draw_examples
 from enough.evaluation.lengths import (
-    LengthConfig,
     fitting,
     study_lengths,
     summarise,

@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from enough.cli import bench, data, label, lengths
+from enough.cli import bench, data, label, lengths, match, oracle
 from enough.errors import EnoughError, MissingExtraError
 
 app = typer.Typer(
@@ -23,7 +23,9 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.command("lengths")(lengths.lengths)
+app.command("match")(match.match)
 app.command("label")(label.label)
+app.command("oracle")(oracle.oracle)
 app.command("demo")(lengths.demo)
 
 

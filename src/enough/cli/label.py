@@ -14,11 +14,9 @@ import typer
 from enough.cli.terminal import Update, progress_bars
 
 if TYPE_CHECKING:
-    from enough.generators.config import GeneratorConfig
-    from enough.protocols import Generator
-    from enough.teacher.label_config import LabelConfig
-    from enough.teacher.label_run import LabelRun, Stages
-    from enough.teacher.workers import Event
+    from enough.labels.config import LabelConfig
+    from enough.labels.run import LabelRun
+    from enough.labels.workers import Event
 
 
 def label(
@@ -42,8 +40,8 @@ def label(
     """
     from enough.config import load_config
     from enough.data.folders import read_folder
-    from enough.teacher.label_config import LabelConfig
-    from enough.teacher.label_run import LabelRun
+    from enough.labels.config import LabelConfig
+    from enough.labels.run import LabelRun
 
     settings = load_config(config, LabelConfig) if config else LabelConfig()
     settings = _with_options(settings, beta, lambda_, workers)
@@ -71,38 +69,6 @@ def _with_options(
     return dataclasses.replace(settings, targets=targets, workers=count)
 
 
-def load_stages(config: LabelConfig) -> Stages:
-    """Encoder, leakage controls and retriever."""
-    from enough.retrieval.pools import build_stages
-    from enough.teacher.label_run import Stages
-
-    controls, retriever = build_stages(config.retrieval)
-    assert controls.encoder is not None
-    return Stages(controls, retriever, controls.encoder)
-
-
-def load_generator(config: GeneratorConfig, threads: int) -> Generator:
-    """The generator of one worker, on so many threads where it runs on a CPU."""
-    import torch
-
-    from enough.generators.hf import HFGenerator
-
-    torch.set_num_threads(threads)
-    return HFGenerator.load(config)
-
-
-def worker_count(config: LabelConfig) -> int:
-    """As configured, or what suits the machine."""
-    if config.workers:
-        return config.workers
-    import os
-
-    import torch
-
-    on_gpu = torch.cuda.is_available() and config.generator.device != "cpu"
-    return 1 if on_gpu else min(8, max(1, len(os.sched_getaffinity(0)) // config.threads))
-
-
 class _Meter:
     """Counts what workers report and keeps the bar up to date."""
 
@@ -117,7 +83,7 @@ class _Meter:
         self.from_journal = 0
 
     def __call__(self, event: Event) -> None:
-        from enough.teacher.workers import ChunkDone
+        from enough.labels.workers import ChunkDone
 
         if isinstance(event, ChunkDone):
             self._done += event.requests
@@ -135,7 +101,9 @@ class _Meter:
 
 
 def _label(run: LabelRun) -> dict[str, Any]:
-    from enough.teacher.label_folder import read_json
+    from enough.labels.folder import read_json
+    from enough.labels.machine import load_generator, worker_count
+    from enough.teacher.preparation import load_stages
 
     config = run.config
     started = time.monotonic()
@@ -145,7 +113,7 @@ def _label(run: LabelRun) -> dict[str, Any]:
     with progress_bars() as update:
         meter = _Meter(update, done, run.requests)
         targets = run.run(
-            functools.partial(load_stages, config),
+            functools.partial(load_stages, config.retrieval, config.matching),
             functools.partial(load_generator, config.generator, config.threads),
             workers,
             meter,
@@ -187,7 +155,7 @@ def _print_report(report: dict[str, Any]) -> None:
         f"{run['seconds']:.1f} s",
         f"  labelled        {states['states']:,} states, {states['actions']:,} record actions, "
         f"{states['fully_expanded']:,} states fully expanded, "
-        f"STOP best at {targets['stop_share']:.0%} of expanded ones",
+        f"STOP best at {targets['stop_share']:.0%} of those",
         f"  teacher calls   {counts['calls']:,} for {counts['profiles']:,} profiles; spared: "
         f"{counts['gated']:,} profiles without gain, {counts['looked_up']:,} looked up, "
         f"{counts['same_tokens']:,} with equal tokens; "
@@ -208,13 +176,15 @@ def _print_report(report: dict[str, Any]) -> None:
 
 
 def _estimate(run: LabelRun, as_json: bool) -> None:
-    from enough.teacher.estimate import estimate
+    from enough.labels.estimate import estimate
+    from enough.labels.machine import load_generator, worker_count
+    from enough.teacher.preparation import load_stages
 
     config = run.config
     with progress_bars() as update:
         found = estimate(
             run,
-            load_stages(config),
+            load_stages(config.retrieval, config.matching),
             load_generator(config.generator, config.threads),
             worker_count(config),
             update,

@@ -15,7 +15,8 @@ from enough.baselines.fixed import FixedLength
 from enough.prompts.profile_sequences import Profile
 from enough.protocols import Selector
 from enough.teacher.components import Scale
-from enough.teacher.oracle import Exact, OracleConfig, bounded_choice, greedy
+from enough.teacher.oracle import Exact, bounded_choice, greedy
+from enough.teacher.oracle_config import OracleConfig
 from enough.teacher.supervision import Subject
 
 EPSILONS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.5)

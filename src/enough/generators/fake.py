@@ -65,6 +65,10 @@ class FakeGenerator:
             on_batch(np.arange(len(scores)), scores)
         return scores
 
+    def rescore(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
+        """The same: there is no rounding here."""
+        return FakeGenerator.score(self, sequences)
+
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """The last [USER_ACTION] of the profile, or nothing for an empty one."""
         return [self._answer(prompt, max_new_tokens) for prompt in prompts]

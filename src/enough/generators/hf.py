@@ -81,6 +81,11 @@ class HFGenerator:
         with self._lock:
             return self.scorer.score(sequences, on_batch)
 
+    def rescore(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
+        """One sequence at a time by the plain scorer: other shapes, other kernels."""
+        with self._lock:
+            return NaiveScorer(self.lm, max_tokens=1).score(sequences)
+
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """One greedy answer per prompt; equal prompts are answered once."""
         distinct = {prompt.tobytes(): prompt for prompt in prompts}

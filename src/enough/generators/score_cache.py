@@ -66,6 +66,10 @@ class CachedGenerator:
             self.inner.score([sequences[places[key][0]] for key in missing], store)
         return scores
 
+    def rescore(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
+        """Passed on: what is wanted is a second computation."""
+        return self.inner.rescore(sequences)
+
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """Passed on: answers are not cached here."""
         return self.inner.generate(prompts, max_new_tokens)

@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.teacher.components import Components
+from enough.teacher.components import Components, TargetConfig
 from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.utility import Values
 
@@ -30,7 +30,8 @@ class Targets:
     """R_i for every node of one tree, n of them.
 
     A node S ⊕ d is both a state and the action d at its parent S. As an action its target is the
-    components of `leaf`; as a state STOP's target is its own components.
+    components of `leaf`; as a state STOP's target is its own components. A root below a node is a
+    labelled action there, too, so a state may have fewer or more labelled actions than J.
 
     Attributes:
         parent: the state at which the node is a labelled action, or -1, [n].
@@ -78,9 +79,7 @@ def best_leaves(parents: NDArray[np.int32], lengths: NDArray[np.uint8], value: V
 def back_up(
     tree: ScoredTree,
     components: Components,
-    *,
-    beta: float,
-    lambda_: float,
+    point: TargetConfig,
     kind: Kind = "hindsight",
     predicted: Values | None = None,
 ) -> Targets:
@@ -89,14 +88,13 @@ def back_up(
     Args:
         tree: the profiles.
         components: normalised, of each profile.
-        beta: weight of specificity.
-        lambda_: price of L_ref tokens.
+        point: β and λ.
         kind: how a leaf is chosen.
         predicted: for "crossfit", what each profile is expected to be worth, [n].
     """
     if (predicted is None) == (kind == "crossfit"):
         raise ValueError("predictions belong to crossfit, and crossfit needs them")
-    net = components.net(beta, lambda_)
+    net = components.net(point)
     parents = tree.parents
     leaf = np.arange(len(parents))
     if kind != "myopic":

@@ -1,6 +1,6 @@
 """The scales s_τ of a task, fixed once, and the numerical noise they must not fall below.
 
-In: the trees of one task and differences between scoring in a pack and alone. Out: `Calibration`.
+In: the trees of one task and differences between two ways of scoring. Out: `Calibration`.
 Scales are root mean squares over the initial branches (roots and their children) of a fixed subset
 of requests; no mean is subtracted, so the empty profile stays at zero.
 """
@@ -44,7 +44,7 @@ class Calibration:
 
     Attributes:
         scale: s^g and s^p, floors applied.
-        noise: root mean square of what packing alone changes in a gain.
+        noise: root mean square of what another way of computing changes in a gain.
         floor: what the scales are at least.
         measured_gain, measured_specificity: the scales without the floor.
         requests, profiles: how many they were measured on.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.errors import ConfigError
 from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.utility import (
     Values,
@@ -21,6 +22,25 @@ from enough.teacher.utility import (
     slot_specificity,
     utility,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class TargetConfig:
+    """The operating point.
+
+    Attributes:
+        beta: β, the weight of specificity.
+        lambda_: λ, the price of L_ref = 1024 tokens.
+    """
+
+    beta: float = 0.4
+    lambda_: float = 0.10
+
+    def __post_init__(self) -> None:
+        if not self.beta >= 0:
+            raise ConfigError(f"targets.beta must not be negative, not {self.beta}")
+        if not self.lambda_ >= 0:
+            raise ConfigError(f"targets.lambda must not be negative, not {self.lambda_}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +65,11 @@ class Components:
     cost: Values
     is_specificity_known: NDArray[np.bool_]
 
-    def net(self, beta: float, lambda_: float) -> Values:
+    def net(self, point: TargetConfig) -> Values:
         """J of every profile."""
-        return net_objective(utility(self.gain, self.specificity, beta), self.cost, lambda_)
+        return net_objective(
+            utility(self.gain, self.specificity, point.beta), self.cost, point.lambda_
+        )
 
 
 def raw_components(tree: ScoredTree) -> Components:

@@ -30,13 +30,13 @@ def converse(
     talk: Generator[list[Profile], Scores, Result], answer: Callable[[list[Profile]], Scores]
 ) -> Result:
     """Hold a whole conversation: answer every question with scores, return what comes of it."""
-    wanted = next(talk)
-    while True:
-        try:
+    try:
+        wanted = next(talk)
+        while True:
             wanted = talk.send(answer(wanted))
-        except StopIteration as end:
-            result: Result = end.value
-            return result
+    except StopIteration as end:
+        result: Result = end.value
+        return result
 
 
 def bounded_tree(space: SearchSpace, config: SearchConfig) -> Search:

@@ -30,7 +30,8 @@ def slot_specificity(profile: ArrayLike, without: ArrayLike, controls: ArrayLike
     left_out = np.asarray(without, np.float64)
     own = np.maximum(np.asarray(profile, np.float64) - left_out, 0.0)
     others = np.maximum(np.asarray(controls, np.float64) - left_out[..., None], 0.0)
-    return np.asarray(own - others.mean(axis=-1), np.float64)
+    count = max(others.shape[-1], 1)  # no controls at all: there is no slot to look at either
+    return np.asarray(own - others.sum(axis=-1) / count, np.float64)
 
 
 def profile_specificity(

@@ -20,15 +20,13 @@ import numpy as np
 
 from enough.errors import BudgetError
 from enough.generators.token_trie import distinct_tokens
+from enough.labels.config import LabelConfig
+from enough.labels.run import LabelRun
 from enough.prompts.profile_sequences import Profile
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
 from enough.records import Dataset, Example
-from enough.retrieval.pools import pooled
-from enough.teacher.case import prepare_cases
-from enough.teacher.label_config import LabelConfig
-from enough.teacher.label_run import LabelRun, OnStep, Stages
-from enough.teacher.replacements import match_pools
+from enough.teacher.preparation import OnStep, Stages, cases_of
 from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.search import Scores, bounded_tree, converse
 from enough.teacher.supervision import Subject, supervise_one
@@ -121,11 +119,9 @@ def _draw(
     rng = np.random.default_rng(config.search.seed)
     places = sorted(rng.permutation(len(examples))[:_SAMPLED].tolist())
     chosen = [examples[i] for i in places]
-    pools = list(pooled(dataset, chosen, stages.controls, stages.retriever, config.retrieval.pool))
-    found = match_pools(dataset, pools, stages.controls, stages.encoder, config.matching)
     prompter = Prompter(generator.tokenizer)
     subjects = []
-    for case in prepare_cases(dataset, pools, found.records, stages.encoder):
+    for case in cases_of(dataset, chosen, stages):
         try:
             subjects.append(Subject(case, prompter, generator.window, config.search.max_records))
         except BudgetError:

@@ -10,16 +10,14 @@ import dataclasses
 from collections import defaultdict
 from typing import Any
 
-import numpy as np
-
+from enough.labels.config import LabelConfig
+from enough.labels.folder import LabelFolder, checksum, read_json, write_json
+from enough.labels.target_files import TargetCounts, write_targets
+from enough.labels.tree_files import ChunkCounts, read_part
 from enough.teacher.calibration import Calibration, calibrate, calibration_subset
 from enough.teacher.components import Scale
 from enough.teacher.estimator_variance import estimator_variance
-from enough.teacher.label_config import LabelConfig
-from enough.teacher.label_folder import LabelFolder, checksum, read_json, write_json
 from enough.teacher.scored_tree import ScoredTree
-from enough.teacher.target_files import TargetCounts, write_targets
-from enough.teacher.tree_files import ChunkCounts, read_part
 
 FORMAT = 1
 
@@ -93,21 +91,21 @@ def scales_of(folder: LabelFolder) -> dict[str, Scale]:
 
 def finish_targets(folder: LabelFolder, config: LabelConfig) -> dict[str, Any]:
     """Back all trees up for the configured (β, λ); returns the manifest that is written last."""
-    beta, lambda_ = config.targets.beta, config.targets.lambda_
-    place, scales = folder.targets(beta, lambda_), scales_of(folder)
+    point = config.targets
+    place, scales = folder.targets(point), scales_of(folder)
     (place / "manifest.json").unlink(missing_ok=True)
     counts = TargetCounts()
     for path in folder.parts():
-        counts += write_targets(place / path.name, read_part(path), scales, beta, lambda_)
+        counts += write_targets(place / path.name, read_part(path), scales, point)
     files = [place / path.name for path in folder.parts()]
     size = sum(path.stat().st_size for path in files)
     trees = int(read_json(folder.manifest_file)["bytes"])
     manifest = {
         "format": FORMAT,
-        "beta": beta,
-        "lambda": lambda_,
+        "beta": point.beta,
+        "lambda": point.lambda_,
         "counts": dataclasses.asdict(counts),
-        "stop_share": float(np.divide(counts.stops, max(counts.expanded, 1))),
+        "stop_share": counts.stops / max(counts.fully_expanded, 1),
         "bytes": size,
         "bytes_per_state": (size + trees) / max(counts.states, 1),
         "parts": {path.name: checksum(path) for path in files},

@@ -15,33 +15,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from enough.data.leakage import LeakageControls
 from enough.data.splits import draw_examples
 from enough.errors import ConfigError, DataError
-from enough.protocols import Encoder, Generator, Retriever
+from enough.labels.chunk import ChunkJob
+from enough.labels.config import LabelConfig
+from enough.labels.finish import finish_targets, finish_trees
+from enough.labels.folder import LabelFolder
+from enough.labels.workers import OnEvent, Workplace, run_jobs
+from enough.protocols import Generator
 from enough.records import Dataset, Example
-from enough.retrieval.pools import pooled
-from enough.teacher.case import prepare_cases
-from enough.teacher.chunk import ChunkJob
-from enough.teacher.finish import finish_targets, finish_trees
-from enough.teacher.label_config import LabelConfig
-from enough.teacher.label_folder import LabelFolder
-from enough.teacher.replacements import match_pools
-from enough.teacher.workers import OnEvent, Workplace, run_jobs
+from enough.teacher.preparation import OnStep, Stages, cases_of, silent
 
 log = logging.getLogger(__name__)
 FORMAT = 1
-OnStep = Callable[[str, int, int], None]
-"""Called with a step's name, what is done and what there is to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """The frozen parts in front of the generator."""
-
-    controls: LeakageControls
-    retriever: Retriever
-    encoder: Encoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +73,7 @@ class LabelRun:
         load: Callable[[], Generator],
         workers: int,
         on_event: OnEvent | None = None,
-        on_step: OnStep | None = None,
+        on_step: OnStep = silent,
     ) -> dict[str, Any]:
         """Label what is missing, then write manifest and targets; returns the latter's manifest.
 
@@ -103,7 +89,7 @@ class LabelRun:
             if missing := self.unfinished:
                 self.folder.manifest_file.unlink(missing_ok=True)
                 workplace = Workplace(load, self.config.teacher, self.folder.generator())
-                jobs = self._jobs(missing, stages, on_step or (lambda *_: None))
+                jobs = self._jobs(missing, stages, on_step)
                 run_jobs(jobs, workplace, min(workers, len(missing)), on_event or (lambda _: None))
             shutil.rmtree(self.folder.path / "journal", ignore_errors=True)
             finish_trees(self.folder, self.config)
@@ -112,28 +98,13 @@ class LabelRun:
     def _jobs(
         self, chunks: Sequence[Chunk], stages: Callable[[], Stages], on_step: OnStep
     ) -> Iterator[ChunkJob]:
-        """Pools, controls and cases, one task after the other, as they are asked for."""
+        """Cases of one task after the other, as they are asked for."""
         ready = stages()
         tasks = {chunk.dataset.task.name: chunk.dataset for chunk in chunks}
-        for name, dataset in tasks.items():
+        for dataset in tasks.values():
             of_task = [chunk for chunk in chunks if chunk.dataset is dataset]
             examples = [example for chunk in of_task for example in chunk.examples]
-            limit = self.config.retrieval.pool
-            pools = []
-            for one in pooled(dataset, examples, ready.controls, ready.retriever, limit):
-                pools.append(one)
-                on_step(f"{name}: retrieving", len(pools), len(examples))
-            found = match_pools(
-                dataset,
-                pools,
-                ready.controls,
-                ready.encoder,
-                self.config.matching,
-                progress=lambda step, done, all_, name=name: on_step(  # type: ignore[misc]
-                    f"{name}: matching, {step}", done, all_
-                ),
-            )
-            cases = prepare_cases(dataset, pools, found.records, ready.encoder)
+            cases = cases_of(dataset, examples, ready, on_step)
             for chunk in of_task:
                 chosen = tuple(next(cases) for _ in chunk.examples)
                 yield ChunkJob(chosen, self._part(chunk), self._journal(chunk))

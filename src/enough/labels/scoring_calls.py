@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enough.generators.token_trie import input_tokens, sorted_with_overlaps
+from enough.labels.journal import Journal, call_key
 from enough.protocols import Generator, ScoredSequence
-from enough.teacher.journal import Journal, call_key
 
 _BATCHES_PER_CALL = 16  # a kill loses at most this much work; fewer would share less
 

@@ -14,17 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enough.errors import BudgetError
+from enough.labels.journal import Journal
+from enough.labels.scoring_calls import OnCall, ScoringCalls
+from enough.labels.tree_files import ChunkCounts, Part, write_part
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
 from enough.teacher.case import Case
-from enough.teacher.journal import Journal
-from enough.teacher.scoring_calls import OnCall, ScoringCalls
 from enough.teacher.supervision import Subject, Supervised, TeacherConfig, supervise
-from enough.teacher.tree_files import ChunkCounts, Part, write_part
 
 log = logging.getLogger(__name__)
 
-_NOISE_SAMPLES = 4  # requests of a chunk whose best-ranked record is scored once more, alone
+_NOISE_SAMPLES = 4  # requests of a chunk of which a profile is scored once more, another way
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ChunkLabeller:
             calls = ScoringCalls(self._generator, journal, on_call)
             found = supervise(subjects, self._config, calls.score)
             counts = _counts(found, calls)
-            noise = _noise(subjects, found, calls)
+            noise = _noise(subjects, found, self._generator)
             trees = tuple(one.tree for one in found)
             part = Part(trees, tuple(left_out), counts, noise, self._generator.fingerprint)
             write_part(job.part, part)
@@ -84,12 +84,13 @@ def _counts(found: list[Supervised], calls: ScoringCalls) -> ChunkCounts:
 
 
 def _noise(
-    subjects: list[Subject], found: list[Supervised], calls: ScoringCalls
+    subjects: list[Subject], found: list[Supervised], generator: Generator
 ) -> NDArray[np.float32]:
-    """What it changes to score a profile alone instead of in a pack: the scorer's rounding."""
-    differences = []
+    """What it changes to compute a likelihood in another way, for a profile of some requests."""
+    sequences, known = [], []
     for subject, one in list(zip(subjects, found, strict=True))[:_NOISE_SAMPLES]:
         node = min(1, len(one.tree.lengths) - 1)
-        alone = calls.score([subject.sequences.sequence(one.tree.profiles[node])])
-        differences.append(np.float32(alone[0]) - one.tree.log_likelihood[node])
-    return np.array(differences, np.float32)
+        sequences.append(subject.sequences.sequence(one.tree.profiles[node]))
+        known.append(one.tree.log_likelihood[node])
+    again = generator.rescore(sequences).astype(np.float32)
+    return np.asarray(again - np.array(known, np.float32), np.float32)

@@ -13,7 +13,7 @@ Columns, all requests of the chunk joined; `node_starts` and `slot_starts` say w
 | slot_without | f32 [m] | ℓ_i(S₋ᵣ) |
 | slot_controls | f32 [m, K⁻] | ℓ_i with each control in slot r |
 | slot_counts | bool [m] | false for slots that were only looked at to learn a variance |
-| noise | f32 [k] | differences between scoring in a pack and scoring alone |
+| noise | f32 [k] | differences between two ways of computing one likelihood |
 
 The header's `enough` entry is JSON: format number, names and tokens of every request, calls made
 and saved, the generator's fingerprint. Equal trees are equal bytes.
@@ -69,7 +69,7 @@ class Part:
         trees: one for each request of the chunk that fits the window.
         left_out: ids of those that do not.
         counts: what it took.
-        noise: differences between scoring in a pack and scoring alone, [k].
+        noise: differences between two ways of computing one likelihood, [k].
         generator: fingerprint of what scored it.
     """
 

@@ -22,11 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from enough.errors import DataError
+from enough.labels.folder import LabelFolder, read_json
+from enough.labels.tree_files import Part, load_columns, read_part, save_columns
 from enough.teacher.backup import Targets, back_up
-from enough.teacher.components import Scale, scaled_components
-from enough.teacher.label_folder import LabelFolder, read_json
+from enough.teacher.components import Scale, TargetConfig, scaled_components
 from enough.teacher.scored_tree import ScoredTree
-from enough.teacher.tree_files import Part, load_columns, read_part, save_columns
 
 FORMAT = 1
 
@@ -48,7 +48,7 @@ class TargetCounts:
         expanded: those with labelled record actions.
         fully_expanded: those whose feasible actions are all labelled.
         actions: labelled (state, record) pairs.
-        stops: expanded states at which the teacher stops.
+        stops: fully expanded states at which the teacher stops.
     """
 
     states: int = 0
@@ -68,12 +68,11 @@ class TargetCounts:
 
 
 def write_targets(
-    path: Path, part: Part, scales: dict[str, Scale], beta: float, lambda_: float
+    path: Path, part: Part, scales: dict[str, Scale], point: TargetConfig
 ) -> TargetCounts:
     """Back up every tree of a part with the reference known, and write the result."""
     found = [
-        back_up(tree, scaled_components(tree, scales[tree.of.task]), beta=beta, lambda_=lambda_)
-        for tree in part.trees
+        back_up(tree, scaled_components(tree, scales[tree.of.task]), point) for tree in part.trees
     ]
     columns = {
         "parent": np.concatenate([np.zeros(0, np.int32), *(t.parent for t in found)]),
@@ -88,24 +87,24 @@ def write_targets(
             [np.zeros(0, np.bool_), *(t.is_specificity_known for t in found)]
         ),
     }
-    save_columns(path, columns, {"format": FORMAT, "beta": beta, "lambda": lambda_})
+    save_columns(path, columns, {"format": FORMAT, "beta": point.beta, "lambda": point.lambda_})
     return TargetCounts(
         states=sum(len(t.parent) for t in found),
         expanded=sum(int(t.is_expanded.sum()) for t in found),
         fully_expanded=sum(int(t.is_fully_expanded.sum()) for t in found),
         actions=sum(int((t.parent >= 0).sum()) for t in found),
-        stops=sum(int((t.stop_margin >= 0).sum()) for t in found),
+        stops=sum(int((t.is_fully_expanded & (t.stop_margin >= 0)).sum()) for t in found),
     )
 
 
-def read_targets(folder: Path, beta: float, lambda_: float) -> Iterator[LabelledTree]:
+def read_targets(folder: Path, point: TargetConfig) -> Iterator[LabelledTree]:
     """Labelled trees of a finished run, one request at a time."""
     labels = LabelFolder(folder)
-    targets = labels.targets(beta, lambda_)
+    targets = labels.targets(point)
     if not (targets / "manifest.json").exists():
         raise DataError(
-            f"no targets for beta {beta:g} and lambda {lambda_:g}; `enough label` with these "
-            "makes them from what is there",
+            f"no targets for beta {point.beta:g} and lambda {point.lambda_:g}; `enough label` with "
+            "these makes them from what is there",
             path=folder,
         )
     read_json(targets / "manifest.json")

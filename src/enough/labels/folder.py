@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from enough.errors import ConfigError, DataError
-from enough.teacher.tree_files import Part, load_columns, read_part
+from enough.labels.tree_files import Part, load_columns, read_part
+from enough.teacher.components import TargetConfig
 
 
 class LabelFolder:
@@ -40,9 +41,9 @@ class LabelFolder:
         """File of a chunk's finished calls while it is worked on."""
         return self.path / "journal" / f"{_file_name(task)}-{number:05d}"
 
-    def targets(self, beta: float, lambda_: float) -> Path:
+    def targets(self, point: TargetConfig) -> Path:
         """Folder of the targets for one (β, λ)."""
-        return self.path / "targets" / f"beta-{beta:g}-lambda-{lambda_:g}"
+        return self.path / "targets" / f"beta-{point.beta!r}-lambda-{point.lambda_!r}"
 
     @contextmanager
     def held(self) -> Iterator[None]:

@@ -8,33 +8,15 @@ from typing import Any
 
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
+from enough.matching.matcher import MatchConfig
 from enough.retrieval.pools import RetrievalConfig
 from enough.teacher.calibration import CalibrationConfig
-from enough.teacher.matching import MatchConfig
+from enough.teacher.components import TargetConfig
 from enough.teacher.proposals import SearchConfig
 from enough.teacher.specificity import SpecificityConfig
 from enough.teacher.supervision import TeacherConfig
 
 _MOST_PLACES = 255  # places are stored as one byte
-
-
-@dataclass(frozen=True, slots=True)
-class TargetConfig:
-    """The operating point.
-
-    Attributes:
-        beta: β, the weight of specificity.
-        lambda_: λ, the price of L_ref = 1024 tokens.
-    """
-
-    beta: float = 0.4
-    lambda_: float = 0.10
-
-    def __post_init__(self) -> None:
-        if not self.beta >= 0:
-            raise ConfigError(f"targets.beta must not be negative, not {self.beta}")
-        if not self.lambda_ >= 0:
-            raise ConfigError(f"targets.lambda must not be negative, not {self.lambda_}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from enough.errors import EnoughError, ModelError
+from enough.labels.chunk import ChunkJob, ChunkLabeller
+from enough.labels.scoring_calls import CallReport
 from enough.protocols import Generator
-from enough.teacher.chunk import ChunkJob, ChunkLabeller
-from enough.teacher.scoring_calls import CallReport
 from enough.teacher.supervision import TeacherConfig
 
 _POLL_SECONDS = 1.0

@@ -1,0 +1,135 @@
+"""`enough match`: how well other users' records can stand in for a user's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from enough.cli.terminal import progress_bars
+
+if TYPE_CHECKING:
+    from enough.cli.terminal import Update
+    from enough.data.leakage import LeakageControls
+    from enough.matching.balance import Balance
+    from enough.matching.replacements import AuditConfig
+    from enough.protocols import Retriever
+    from enough.records import Dataset, Example
+
+PAPER = {"coverage": 0.875, "reject": 0.081, "exact": 0.311, "mean_smd": 0.040, "p90_smd": 0.083}
+_SHARES = ("coverage", "reject", "missing", "exact")
+_DIFFERENCES = ("mean_smd", "p90_smd")
+_NAMED = ("log length", "relevance", "time")
+
+
+def match(
+    data: Annotated[list[Path], typer.Argument(help="Folders with logs or LaMP files.")],
+    config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    split: Annotated[str, typer.Option(help="Which examples.")] = "train",
+    requests: Annotated[int, typer.Option(min=0, help="Requests per task; 0 takes all.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Match every record of every pool with records of other users; print how well they match."""
+    from enough.config import load_config
+    from enough.data.folders import read_folder
+    from enough.data.splits import draw_examples
+    from enough.matching.replacements import AuditConfig
+    from enough.retrieval.pools import build_stages
+
+    settings = load_config(config, AuditConfig) if config else AuditConfig()
+    datasets = [read_folder(folder) for folder in data]
+    drawn = [(dataset, draw_examples(dataset, split, requests, seed=0)) for dataset in datasets]
+    with progress_bars() as update:
+        update("loading models", 0, 1)
+        stages = build_stages(settings.retrieval)
+        update("loading models", 1, 1)
+        audits = [
+            _audit(dataset, examples, stages, settings, update) for dataset, examples in drawn
+        ]
+    rows = [
+        _row(dataset.task.name, len(examples), balance)
+        for (dataset, examples), balance in zip(drawn, audits, strict=True)
+    ]
+    rows.append(_together(rows, audits))
+    if as_json:
+        typer.echo(json.dumps([*rows, {"task": "paper", **PAPER}], indent=2))
+    else:
+        _print_table([*rows, {"task": "paper", **PAPER}])
+
+
+def _audit(
+    dataset: Dataset,
+    examples: Sequence[Example],
+    stages: tuple[LeakageControls, Retriever],
+    settings: AuditConfig,
+    update: Update,
+) -> Balance:
+    from enough.matching.replacements import match_pools
+    from enough.retrieval.embedding_cache import CachedEncoder
+    from enough.retrieval.encoders import load_encoder
+    from enough.retrieval.pools import pooled
+
+    controls, retriever = stages
+    encoder = controls.encoder or CachedEncoder(load_encoder())
+    name = dataset.task.name
+    pools = []
+    for found in pooled(dataset, examples, controls, retriever, settings.retrieval.pool):
+        pools.append(found)
+        update(f"{name}: retrieving candidates", len(pools), len(examples))
+    return match_pools(
+        dataset,
+        pools,
+        controls,
+        encoder,
+        settings.matching,
+        progress=lambda step, *counts: update(f"{name}: {step}", *counts),
+    ).balance
+
+
+def _row(task: str, requests: int, balance: Balance) -> dict[str, Any]:
+    shown = {name: getattr(balance, name) for name in (*_SHARES, *_DIFFERENCES)}
+    return {
+        "task": task,
+        "requests": requests,
+        "records": balance.pairs,
+        **shown,
+        "smd": dict(balance.named),
+    }
+
+
+def _together(rows: Sequence[dict[str, Any]], audits: Sequence[Balance]) -> dict[str, Any]:
+    from enough.matching.balance import together
+
+    whole = _row("all", sum(row["requests"] for row in rows), together(audits))
+    return whole | {"smd": {}}  # a covariate has as many values as there are tasks
+
+
+def _print_table(rows: Sequence[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title="Matched replacements",
+        caption="coverage: pool records with all controls · reject: excluded by the calipers · "
+        "missing: too few legal records of others · exact: controls in all strata of their record "
+        "· SMD: standardised mean difference, absolute over all covariates, then by name",
+    )
+    heads = (
+        "task,requests,records,coverage,reject,missing,exact,mean SMD,p90 SMD,length,relev.,time"
+    )
+    for head in heads.split(","):
+        table.add_column(head, justify="left" if head == "task" else "right")
+    for row in rows:
+        counts = [f"{row[name]:,}" if name in row else "" for name in ("requests", "records")]
+        shares = [_shown(row.get(name), ".1%") for name in _SHARES]
+        sizes = [_shown(row.get(name), ".3f") for name in _DIFFERENCES]
+        named = [_shown(row.get("smd", {}).get(name), "+.3f") for name in _NAMED]
+        table.add_row(row["task"], *counts, *shares, *sizes, *named)
+    Console().print(table)
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "–" if value is None else format(value, form)

@@ -1,0 +1,1 @@
+"""Labelling at scale: chunks, workers, journals and files around the teacher."""

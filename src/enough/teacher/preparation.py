@@ -1,0 +1,83 @@
+"""From examples to cases: leakage controls, pools, matched controls, orders.
+
+In: examples of a task and the frozen stages in front of the generator. Out: `Case`s. The one way by
+which labels, estimates, benches and the oracle come by them, so that they see the same records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from enough.data.leakage import LeakageControls
+from enough.matching.matcher import MatchConfig
+from enough.matching.replacements import match_pools
+from enough.protocols import Encoder, Retriever
+from enough.records import Dataset, Example
+from enough.retrieval.pools import PooledExample, RetrievalConfig, build_stages, pooled
+from enough.teacher.case import Case, prepare_cases
+
+
+class OnStep(Protocol):
+    """Called with a step's name, what is done, what there is to do, and perhaps more."""
+
+    def __call__(self, name: str, done: int, total: int, note: str = "") -> None:
+        """Tell how far a step is."""
+        ...
+
+
+def silent(name: str, done: int, total: int, note: str = "") -> None:
+    """Tells nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The frozen parts in front of the generator.
+
+    Attributes:
+        controls: what a request may see.
+        retriever: which of it comes into the pool.
+        encoder: for matching and for likeness; the retriever may have its own.
+        pool: M.
+        matching: how controls are found.
+    """
+
+    controls: LeakageControls
+    retriever: Retriever
+    encoder: Encoder
+    pool: int
+    matching: MatchConfig
+
+
+def load_stages(retrieval: RetrievalConfig, matching: MatchConfig) -> Stages:
+    """Load encoder and retriever."""
+    controls, retriever = build_stages(retrieval)
+    assert controls.encoder is not None
+    return Stages(controls, retriever, controls.encoder, retrieval.pool, matching)
+
+
+def cases_of(
+    dataset: Dataset,
+    examples: Sequence[Example],
+    stages: Stages,
+    on_step: OnStep = silent,
+    wanted: Callable[[PooledExample], bool] | None = None,
+) -> Iterator[Case]:
+    """Cases in the order of the examples; those whose pool is not wanted are left out."""
+    name = dataset.task.name
+    pools = []
+    found = pooled(dataset, examples, stages.controls, stages.retriever, stages.pool)
+    for done, one in enumerate(found, start=1):
+        if wanted is None or wanted(one):
+            pools.append(one)
+        on_step(f"{name}: retrieving", done, len(examples))
+    matched = match_pools(
+        dataset,
+        pools,
+        stages.controls,
+        stages.encoder,
+        stages.matching,
+        progress=lambda step, done, total: on_step(f"{name}: matching, {step}", done, total),
+    )
+    yield from prepare_cases(dataset, pools, matched.records, stages.encoder)
