@@ -33,6 +33,7 @@ format: setup
 
 bench: setup
 	$(BIN)/enough bench scoring $(DATA) --json
+	$(BIN)/enough bench label $(DATA) --json
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

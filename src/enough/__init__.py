@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from enough.generators.config import GeneratorConfig
     from enough.generators.hf import HFGenerator
     from enough.generators.score_cache import CachedGenerator
+    from enough.labels.config import LabelConfig
+    from enough.labels.run import LabelRun
+    from enough.labels.target_files import read_targets
     from enough.prompts.prompter import Prompter
     from enough.records import Dataset, Example, Record, Request, Selection
     from enough.retrieval.registry import build_retriever
     from enough.tasks import Task, load_task, task_named
+    from enough.teacher.components import TargetConfig
 
 _HOMES = {
     "CachedGenerator": "enough.generators.score_cache",
@@ -30,15 +34,19 @@ _HOMES = {
     "FixedLength": "enough.baselines.fixed",
     "GeneratorConfig": "enough.generators.config",
     "HFGenerator": "enough.generators.hf",
+    "LabelConfig": "enough.labels.config",
+    "LabelRun": "enough.labels.run",
     "LeakageControls": "enough.data.leakage",
     "Prompter": "enough.prompts.prompter",
     "Record": "enough.records",
     "Request": "enough.records",
     "Selection": "enough.records",
+    "TargetConfig": "enough.teacher.components",
     "Task": "enough.tasks",
     "build_retriever": "enough.retrieval.registry",
     "load_task": "enough.tasks",
     "read_folder": "enough.data.folders",
+    "read_targets": "enough.labels.target_files",
     "task_named": "enough.tasks",
 }
 
@@ -50,15 +58,19 @@ __all__ = [
     "FixedLength",
     "GeneratorConfig",
     "HFGenerator",
+    "LabelConfig",
+    "LabelRun",
     "LeakageControls",
     "Prompter",
     "Record",
     "Request",
     "Selection",
+    "TargetConfig",
     "Task",
     "build_retriever",
     "load_task",
     "read_folder",
+    "read_targets",
     "task_named",
 ]
 

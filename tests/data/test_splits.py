@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enough.data.splits import require_disjoint, slice_by_user, study_slices
+from enough.data.splits import (
+    SliceConfig,
+    draw_examples,
+    require_disjoint,
+    slice_by_user,
+    study_slices,
+)
 from enough.errors import ConfigError, DataError
 from enough.records import Dataset, Example, Request
 from tests.data.world import MOVIES, movie_input
@@ -87,6 +93,22 @@ def test_a_study_never_shares_a_user_though_the_splits_do() -> None:
     dealt = people(slices)
     assert only_dev < dealt["report"]
     assert only_train < dealt["tune"] | dealt["label"] | dealt["select"]
+
+
+def test_examples_are_drawn_from_a_split_or_a_slice() -> None:
+    users = [f"u{n}" for n in range(200)]
+    dataset = Dataset(MOVIES, {}, {"train": examples(users[:150]), "dev": examples(users[150:])})
+    assert draw_examples(dataset, "dev", 0, 0) == list(dataset.splits["dev"])
+    parts = {
+        name: draw_examples(dataset, name, 0, 0, SliceConfig())
+        for name in ("tune", "label", "select", "report")
+    }
+    assert all(parts.values())
+    require_disjoint(parts)
+    assert {e.request.user for e in parts["report"]} <= set(users[150:])
+    assert len(draw_examples(dataset, "label", 3, 0, SliceConfig())) == 3
+    with pytest.raises(ConfigError, match="at most 1"):
+        SliceConfig(tune=0.9)
 
 
 def test_a_study_needs_a_reported_slice_another_one_and_both_splits() -> None:

@@ -101,6 +101,20 @@ def test_a_lost_part_is_made_again_and_only_that(tmp_path: Path) -> None:
     assert digest(tmp_path) == before
 
 
+def test_an_altered_part_is_noticed(tmp_path: Path) -> None:
+    run(tmp_path)
+    before = digest(tmp_path)
+    path = LabelFolder(tmp_path).parts()[0]
+    raw = bytearray(path.read_bytes())
+    raw[-1] ^= 1
+    path.write_bytes(bytes(raw))
+    with pytest.raises(DataError, match=r"LaMP-7-00000\.safetensors: changed since"):
+        run(tmp_path)
+    path.unlink()
+    run(tmp_path)
+    assert digest(tmp_path) == before
+
+
 def test_other_settings_are_refused_and_named(tmp_path: Path) -> None:
     run(tmp_path)
     other = dataclasses.replace(small_config(), search=SearchConfig(max_records=2))

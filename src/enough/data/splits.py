@@ -11,6 +11,7 @@ import hashlib
 import logging
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,9 +22,50 @@ Slices = dict[str, tuple[Example, ...]]
 _LOG = logging.getLogger(__name__)
 
 
-def draw_examples(dataset: Dataset, split: str, count: int, seed: int) -> list[Example]:
-    """So many examples of a split, drawn at random, in the order of the data; 0 takes all."""
-    examples = _split(dataset, split)
+@dataclass(frozen=True, slots=True)
+class SliceConfig:
+    """Shares of the users for the parts of a study; no user is in two of them.
+
+    Attributes:
+        tune: for fitting the generator.
+        label: for the teacher's labels.
+        select: for every choice that is made.
+        report: for what is reported; taken from the split "dev", the others from "train".
+        seed: another one deals anew.
+    """
+
+    tune: float = 0.25
+    label: float = 0.45
+    select: float = 0.1
+    report: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check_shares(self.shares)
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """By name."""
+        return {name: getattr(self, name) for name in ("tune", "label", "select", "report")}
+
+
+def draw_examples(
+    dataset: Dataset, split: str, count: int, seed: int, slices: SliceConfig | None = None
+) -> list[Example]:
+    """So many examples, drawn at random, in the order of the data; 0 takes all.
+
+    Args:
+        dataset: whose.
+        split: of the data ("train", "dev"), or a slice of a study ("tune", "label", ...).
+        count: how many.
+        seed: for the draw.
+        slices: how a study's slices are dealt.
+    """
+    shares = (slices or SliceConfig()).shares
+    if split in shares and split not in dataset.splits:
+        examples = study_slices(dataset, shares, (slices or SliceConfig()).seed)[split]
+    else:
+        examples = _split(dataset, split)
     if count == 0 or count >= len(examples):
         return list(examples)
     rng = np.random.default_rng(seed)

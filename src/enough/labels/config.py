@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
 from enough.matching.matcher import MatchConfig
@@ -24,7 +25,7 @@ class LabelConfig:
     """A labelling run.
 
     Attributes:
-        split: which examples.
+        split: which examples: of the data ("train") or a slice of a study ("label").
         requests: per task, drawn at random; 0 takes all.
         seed: for that draw.
         chunk: requests that are searched in step; the unit of work.
@@ -38,6 +39,7 @@ class LabelConfig:
     chunk: int = 8
     workers: int = 0
     threads: int = 1
+    slices: SliceConfig = field(default_factory=SliceConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     generator: GeneratorConfig = field(default_factory=GeneratorConfig)
     matching: MatchConfig = field(default_factory=MatchConfig)

@@ -87,6 +87,15 @@ class LabelFolder:
             return str(load_columns(path)[1].get("generator"))
         return None
 
+    def verify(self) -> None:
+        """Refuse trees that are not those of the manifest, if there is one."""
+        if not self.manifest_file.exists():
+            return
+        for name, expected in read_json(self.manifest_file)["parts"].items():
+            path = self.path / "trees" / name
+            if path.exists() and checksum(path) != expected:
+                raise DataError("changed since it was written; delete it and run again", path=path)
+
     def read(self) -> Iterator[Part]:
         """The parts of a finished folder, one at a time."""
         if not self.manifest_file.exists():

@@ -86,6 +86,7 @@ class LabelRun:
         """
         with self.folder.held():
             self.folder.require_settings(self._settings)
+            self.folder.verify()
             if missing := self.unfinished:
                 self.folder.manifest_file.unlink(missing_ok=True)
                 workplace = Workplace(load, self.config.teacher, self.folder.generator())
@@ -117,7 +118,9 @@ class LabelRun:
 
 
 def _chunks(dataset: Dataset, config: LabelConfig) -> list[Chunk]:
-    examples = draw_examples(dataset, config.split, config.requests, config.seed)
+    examples = draw_examples(
+        dataset, config.split, config.requests, config.seed, config.slices
+    )
     size = config.chunk
     return [
         Chunk(dataset, number, tuple(examples[start : start + size]))
