@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 Moment = tuple[int, ...]
 """(year[, month[, day[, hour, minute, second, microsecond]]]) in UTC."""
 
+# Of months, days, hours, minutes, seconds, microseconds: where each counts from, and to.
+_FIRSTS, _COUNTS = (1, 1, 0, 0, 0, 0), (12, 31, 24, 60, 60, 1_000_000)
 _DATE_ONLY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\Z")
 
 
@@ -50,3 +52,12 @@ def strictly_before(earlier: Moment, later: Moment) -> bool:
     """True only if every instant that `earlier` can mean precedes every one of `later`."""
     shared = min(len(earlier), len(later))
     return earlier[:shared] < later[:shared]
+
+
+def as_years(moment: Moment) -> float:
+    """Years as a number: the middle of what the moment can mean."""
+    years, unit = float(moment[0]), 1.0
+    for part, first, count in zip(moment[1:], _FIRSTS, _COUNTS, strict=False):
+        unit /= count
+        years += (part - first) * unit
+    return years + unit / 2

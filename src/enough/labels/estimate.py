@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,9 +21,10 @@ from enough.errors import BudgetError
 from enough.generators.token_trie import distinct_tokens
 from enough.labels.config import LabelConfig
 from enough.labels.run import LabelRun
+from enough.labels.scoring_rate import ScoringRate
 from enough.prompts.profile_sequences import Profile
 from enough.prompts.prompter import Prompter
-from enough.protocols import Generator
+from enough.protocols import Generator, ScoredSequence
 from enough.records import Dataset, Example
 from enough.teacher.preparation import OnStep, Stages, cases_of
 from enough.teacher.scored_tree import ScoredTree
@@ -43,7 +43,7 @@ class Estimate:
         calls: distinct profiles to score, counterfactual ones included.
         profiles: that will be labelled.
         tokens: the generator has to compute.
-        tokens_per_s: of one worker, measured on the probes; on a GPU small probes are slow.
+        tokens_per_s: of one worker, measured on sequences like those of the run.
     """
 
     requests: int
@@ -68,7 +68,6 @@ class _Spent:
     calls: float = 0
     tokens: float = 0
     bytes: float = 0
-    seconds: float = 0
 
     def add(self, other: _Spent, times: float = 1) -> None:
         for field in dataclasses.fields(self):
@@ -81,6 +80,7 @@ def estimate(
 ) -> Estimate:
     """Sample every task of the run, and scale up."""
     total, probes, sampled = _Spent(), _Spent(), 0
+    timed = ScoringRate(generator)
     datasets = {chunk.dataset.task.name: chunk.dataset for chunk in run.chunks}
     for dataset in datasets.values():
         examples = [e for c in run.chunks if c.dataset is dataset for e in c.examples]
@@ -88,11 +88,11 @@ def estimate(
         shares = _probe(subjects, run.config, generator, probes, on_step)
         spent = _Spent()
         for i, subject in enumerate(subjects):
-            spent.add(_search_in_dry(subject, run.config, shares))
+            spent.add(_search_in_dry(subject, run.config, shares, timed.offer))
             on_step(f"{dataset.task.name}: searching in dry", i + 1, len(subjects))
         total.add(spent, len(examples) / drawn)
         sampled += drawn
-    rate = probes.tokens / probes.seconds if probes.seconds else 0.0
+    rate = timed.tokens_per_s()
     return Estimate(
         requests=run.requests,
         profiles=round(total.profiles),
@@ -142,7 +142,7 @@ def _probe(
     signs: dict[int, list[bool]] = defaultdict(list)
     probed = [subject for subject in subjects if subject.space.case.pool][:_PROBED]
     for i, subject in enumerate(probed):
-        score = partial(_timed_scores, subject, generator, spent)
+        score = partial(_counted_scores, subject, generator, spent)
         nodes, _ = converse(bounded_tree(subject.space, narrow), score)
         spent.requests += 1
         for profile, value in nodes.items():
@@ -154,20 +154,21 @@ def _probe(
     return lambda length: shares.get(length, overall)
 
 
-def _timed_scores(
+def _counted_scores(
     subject: Subject, generator: Generator, spent: _Spent, wanted: list[Profile]
 ) -> Scores:
     sequences = [subject.sequences.sequence(profile) for profile in wanted]
-    started = time.perf_counter()
     scores = generator.score(sequences).tolist()
-    spent.seconds += time.perf_counter() - started
     spent.calls += len(sequences)
     spent.tokens += distinct_tokens(sequences)
     return dict(zip(wanted, scores, strict=True))
 
 
 def _search_in_dry(
-    subject: Subject, config: LabelConfig, share_of_gains: Callable[[int], float]
+    subject: Subject,
+    config: LabelConfig,
+    share_of_gains: Callable[[int], float],
+    on_sequences: Callable[[list[ScoredSequence]], None],
 ) -> _Spent:
     """Run the whole conversation with made-up scores, and count."""
     rng = subject.space.random(config.search.seed, 9)
@@ -175,6 +176,7 @@ def _search_in_dry(
 
     def made_up(wanted: list[Profile]) -> Scores:
         sequences = [subject.sequences.sequence(profile) for profile in wanted]
+        on_sequences(sequences)
         spent.calls += len({(s.tokens.tobytes(), s.reference_length) for s in sequences})
         spent.tokens += distinct_tokens(sequences)
         return {p: _made_up(share_of_gains(len(p)), rng) if p else 0.0 for p in wanted}

@@ -118,9 +118,7 @@ class LabelRun:
 
 
 def _chunks(dataset: Dataset, config: LabelConfig) -> list[Chunk]:
-    examples = draw_examples(
-        dataset, config.split, config.requests, config.seed, config.slices
-    )
+    examples = draw_examples(dataset, config.split, config.requests, config.seed, config.slices)
     size = config.chunk
     return [
         Chunk(dataset, number, tuple(examples[start : start + size]))

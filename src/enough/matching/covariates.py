@@ -16,9 +16,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.moment import Moment
+from enough.moment import Moment, as_years
 from enough.protocols import Encoder, Floats
 from enough.records import Record
+from enough.retrieval.vectors import unit_rows
 from enough.tasks import Task
 
 Numbers = NDArray[np.int64]
@@ -29,7 +30,6 @@ NO_LIMIT = np.iinfo(np.int64).max
 """The `start` of a request without a time: everything ends before it."""
 
 _RADICES = (13, 32, 24, 60, 62, 1_000_000)  # above the largest month, day, hour, ...
-_FIRSTS, _COUNTS = (1, 1, 0, 0, 0, 0), (12, 31, 24, 60, 60, 1_000_000)
 _ENCODED_TOGETHER = 256  # texts between two reports of progress
 _SPREAD_PAIRS = 5_000  # random pairs of contexts; their spread is then known to about 1%
 
@@ -87,7 +87,9 @@ def covariates(
         vectors=vectors,
         has_content=has_content,
         log_length=np.array([math.log1p(len(text)) for text in texts], np.float64),
-        time=np.array([_years(moment) for moment in moments], np.float64),
+        time=np.array(
+            [math.nan if moment is None else as_years(moment) for moment in moments], np.float64
+        ),
         end=np.array([_end(moment) for moment in moments], np.int64),
         metadata=_metadata(records),
         cosine_spread=_cosine_spread(vectors[has_content]),
@@ -98,9 +100,7 @@ def unit_vectors(
     encoder: Encoder, texts: Sequence[str], kind: Literal["query", "document"]
 ) -> Floats:
     """Embedded texts, scaled to length 1; a zero vector stays one."""
-    vectors = encoder.encode(texts, kind)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+    return unit_rows(encoder.encode(texts, kind))
 
 
 def start_of(moment: Moment | None) -> int:
@@ -119,16 +119,6 @@ def _place(moment: Moment) -> int:
     for radix, part in zip(_RADICES, (*moment[1:], *(0,) * len(_RADICES)), strict=False):
         place = place * radix + part
     return place
-
-
-def _years(moment: Moment | None) -> float:
-    if moment is None:
-        return math.nan
-    years, unit = float(moment[0]), 1.0
-    for part, first, count in zip(moment[1:], _FIRSTS, _COUNTS, strict=False):
-        unit /= count
-        years += (part - first) * unit
-    return years + unit / 2
 
 
 def codes(values: Iterable[Hashable]) -> Numbers:

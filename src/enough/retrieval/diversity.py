@@ -15,6 +15,7 @@ from enough.errors import ConfigError
 from enough.protocols import Encoder, Floats, Retriever
 from enough.records import History, Pool, Request
 from enough.retrieval.ranking import best_first, retrieval_texts
+from enough.retrieval.vectors import unit_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,8 @@ def marginal_relevance(
     Returns:
         The places in the order of taking, of equals the first, and what each was worth then.
     """
-    items = _unit(vectors)
-    gain = relevance_weight * _cosines(items, _unit(query[None])[0])  # [n]
+    items = unit_rows(vectors)
+    gain = relevance_weight * _cosines(items, unit_rows(query[None])[0])  # [n]
     redundancy = np.zeros(len(items))
     is_taken = np.zeros(len(items), dtype=bool)
     places: list[int] = []
@@ -93,8 +94,3 @@ def _cosines(items: Floats, other: Floats) -> NDArray[np.float64]:
     """[n] from unit vectors [n, dim] and [dim]; equal items get equal bits, wherever they are."""
     cosines: NDArray[np.float64] = (items * other).sum(axis=1).astype(np.float64)
     return np.nan_to_num(cosines)
-
-
-def _unit(vectors: Floats) -> Floats:
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)

@@ -19,6 +19,7 @@ from enough.retrieval.diversity import marginal_relevance
 from enough.retrieval.pools import PooledExample
 from enough.retrieval.ranking import retrieval_texts
 from enough.retrieval.recency import RecencyRetriever
+from enough.retrieval.vectors import unit_rows
 
 _RELEVANCE_WEIGHT = 0.7
 
@@ -78,8 +79,7 @@ def prepare_cases(
         vectors = encoder.encode(retrieval_texts(request.task, records), "document")  # [n, dim]
         query = encoder.encode([request.query], "query")[0]  # [dim]
         order, _ = marginal_relevance(query, vectors, _RELEVANCE_WEIGHT, len(records))
-        length = np.linalg.norm(vectors, axis=1, keepdims=True)
-        unit = vectors / np.where(length > 0, length, 1)
+        unit = unit_rows(vectors)
         yield Case(
             example=one.example,
             pool=one.pool,
