@@ -21,6 +21,7 @@ FLOW = [
     "generators",
     "teacher",
     "labels",
+    "controller",
     "baselines",
     "evaluation",
     "bench",

@@ -112,7 +112,7 @@ def test_errors_name_what_is_wrong(log: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'width'"):
         label(log, "--out", tmp_path / "out")
     settings.write_text("[targets]\nlambda = -1.0\n")
-    with pytest.raises(ConfigError, match="lambda must not be negative"):
+    with pytest.raises(ConfigError, match="lambda must be a number of at least 0"):
         label(log, "--out", tmp_path / "out")
     settings.write_text('split = "dev"\n')
     with pytest.raises(DataError, match="no split 'dev'"):

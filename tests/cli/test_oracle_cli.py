@@ -128,7 +128,7 @@ def test_errors_come_before_the_work(log: Path) -> None:
         run(log, "--split", "train")
     with pytest.raises(ConfigError, match="cannot be written"):
         run(log, "--rows", log / "no" / "rows.jsonl")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="labelling is not finished"):
         run(log, "--labels", log)
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from enough.errors import ConfigError, DataError, EnoughError
+from enough.errors import ConfigError, DataError, EnoughError, ModelError
 from enough.labels.config import LabelConfig
-from enough.labels.finish import scales_of
 from enough.labels.folder import LabelFolder, read_json
 from enough.labels.run import LabelRun
 from enough.labels.scoring_calls import CallReport
 from enough.labels.target_files import read_targets
 from enough.labels.workers import Event
+from enough.protocols import OnBatch, ScoredSequence
+from enough.records import Example
 from enough.teacher.backup import back_up
+from enough.teacher.calibration import CalibrationConfig
 from enough.teacher.components import TargetConfig, scaled_components
 from enough.teacher.proposals import SearchConfig
 from tests.labels.runs import (
@@ -72,7 +76,7 @@ def test_another_lambda_needs_no_generator_call(tmp_path: Path) -> None:
 
 def test_targets_on_disk_are_those_of_the_trees(tmp_path: Path) -> None:
     run(tmp_path)
-    scales = scales_of(LabelFolder(tmp_path))
+    scales = LabelFolder(tmp_path).scales()
     point = TargetConfig()
     labelled = list(read_targets(tmp_path, point))
     assert [one.tree.of.request for one in labelled] == [f"q{n}" for n in range(6)]
@@ -169,6 +173,66 @@ def test_reading_what_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").unlink()
     with pytest.raises(DataError, match="not finished"):
         list(LabelFolder(tmp_path).read())
+
+
+def test_targets_of_other_scales_are_refused(tmp_path: Path) -> None:
+    run(tmp_path)
+    fewer = dataclasses.replace(
+        small_config(lambda_=1.0), calibration=CalibrationConfig(requests=1)
+    )
+    run(tmp_path, fewer)
+    assert list(read_targets(tmp_path, TargetConfig(lambda_=1)))  # 1 is 1.0
+    with pytest.raises(DataError, match="made with other scales"):
+        list(read_targets(tmp_path, TargetConfig()))
+    run(tmp_path, dataclasses.replace(fewer, targets=TargetConfig()))
+    assert list(read_targets(tmp_path, TargetConfig()))
+
+
+def test_a_lost_part_is_noticed_when_reading(tmp_path: Path) -> None:
+    run(tmp_path)
+    LabelFolder(tmp_path).parts()[1].unlink()
+    with pytest.raises(DataError, match=r"00001\.safetensors is missing; run"):
+        list(read_targets(tmp_path, TargetConfig()))
+
+
+def test_tasks_with_odd_names_keep_their_own_files(tmp_path: Path) -> None:
+    folder = LabelFolder(tmp_path)
+    names = ["новости", "подкаст", "a b", "a/b", "LaMP-7"]
+    assert len({folder.part(name, 0) for name in names}) == 5
+    assert folder.part("LaMP-7", 0).name == "LaMP-7-00000.safetensors"
+    assert all(folder.part(name, 0).parent == tmp_path / "trees" for name in names)
+
+
+def test_half_characters_in_ids_do_no_harm(tmp_path: Path) -> None:
+    dataset = small_dataset()
+    first, *others = dataset.splits["train"]
+    odd = Example(dataclasses.replace(first.request, id="q\ud800"), first.reference)
+    changed = dataclasses.replace(dataset, splits={"train": (odd, *others)})
+    config = small_config()
+    LabelRun([changed], config, tmp_path).run(partial(small_stages, config), SlowGenerator, 1)
+    assert next(read_targets(tmp_path, TargetConfig())).tree.of.request == "q\ud800"
+
+
+def test_likelihoods_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    class Broken(SlowGenerator):
+        def score(
+            self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
+        ) -> NDArray[np.float64]:
+            scores = super().score(sequences, on_batch)
+            scores[0] = np.nan
+            return scores
+
+    config = small_config()
+    with pytest.raises(ModelError, match="are not finite"):
+        small_run(tmp_path, config).run(partial(small_stages, config), Broken, 1)
+    run(tmp_path)  # nothing of it was kept
+
+
+def test_a_run_that_did_nothing_yet_binds_nobody(tmp_path: Path) -> None:
+    config = small_config()
+    with pytest.raises(EnoughError, match="no such thing"):
+        small_run(tmp_path, config).run(partial(small_stages, config), _missing, 1)
+    run(tmp_path, dataclasses.replace(config, chunk=3))
 
 
 def test_the_manifest_counts(tmp_path: Path) -> None:

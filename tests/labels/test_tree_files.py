@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 
 from enough.errors import DataError
-from enough.labels.tree_files import ChunkCounts, Part, load_columns, read_part, write_part
+from enough.labels.tree_files import (
+    ChunkCounts,
+    Fingerprints,
+    Part,
+    load_columns,
+    read_part,
+    write_part,
+)
 from enough.teacher.proposals import SearchConfig
 from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.supervision import TeacherConfig
 from tests.teacher.cases import RandomScores, make_case, make_subject, supervised
 
 COUNTS = ChunkCounts(1, 2, 3, 4, 5, 6, 7)
+MADE_WITH = Fingerprints("g", "t", "e")
 
 
 def tree(pool: int, unmatched: tuple[int, ...] = ()) -> ScoredTree:
@@ -25,7 +33,7 @@ def tree(pool: int, unmatched: tuple[int, ...] = ()) -> ScoredTree:
 
 
 def part(*trees: ScoredTree) -> Part:
-    return Part(trees, ("too long",), COUNTS, np.array([1e-6], np.float32), "print")
+    return Part(trees, ("too long",), COUNTS, np.array([1e-6], np.float32), MADE_WITH)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +48,7 @@ def part(*trees: ScoredTree) -> Part:
 def test_what_was_written_is_read(tmp_path: Path, trees: tuple[ScoredTree, ...]) -> None:
     write_part(tmp_path / "a.safetensors", part(*trees))
     found = read_part(tmp_path / "a.safetensors")
-    assert (found.left_out, found.counts, found.generator) == (("too long",), COUNTS, "print")
+    assert (found.left_out, found.counts, found.made_with) == (("too long",), COUNTS, MADE_WITH)
     assert [one.of for one in found.trees] == [one.of for one in trees]
     for one, expected in zip(found.trees, trees, strict=True):
         assert one.profiles == expected.profiles

@@ -1,4 +1,4 @@
-"""Batches of tokens: within their budget, spread over cores, leaving torch as it was."""
+"""Batches of tokens: each row as if alone, spread over cores, leaving torch as it was."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from enough.retrieval.batching import batches_by_length, for_each_batch, padded
+from enough.retrieval.batching import (
+    GPU_ROWS,
+    batches_of_one_length,
+    filled,
+    for_each_batch,
+    padded,
+)
 
 CPU = torch.device("cpu")
 
 
-def test_batches_stay_within_their_tokens() -> None:
-    rows = [[0] * n for n in (5, 1, 9, 30, 2, 2, 7)]
-    batches = list(batches_by_length(rows, 12))
-    assert sorted(i for batch in batches for i in batch) == list(range(7))
-    for batch in batches:
-        assert len(batch) == 1 or len(batch) * max(len(rows[i]) for i in batch) <= 12
+def test_batches_hold_rows_of_one_length() -> None:
+    rows = [[0] * n for n in (5, 1, 9, 30, 2, 2, 7, 2)]
+    assert list(batches_of_one_length(rows, 2)) == [[3], [2], [6], [0], [4, 5], [7], [1]]
+
+
+def test_on_a_gpu_shapes_depend_on_the_length_alone() -> None:
+    rows = [[1, 2], [3, 4]]
+    assert filled(rows, CPU) == rows
+    on_gpu = filled(rows, torch.device("cuda"))
+    assert len(on_gpu) == GPU_ROWS
+    assert on_gpu[:3] == [[1, 2], [3, 4], [1, 2]]
 
 
 @pytest.mark.parametrize("cores", [1, 3])

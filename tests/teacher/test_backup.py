@@ -59,8 +59,15 @@ def test_crossfit_chooses_by_predictions_and_takes_what_is_realised() -> None:
     assert targets.leaf.tolist() == [BA, A, BA, AB, BA]
     assert targets.best[A].tolist() == [-0.5, 0.0, 0.5]
     assert targets.best[B].tolist() == [0.5, 0.0, 1.0]
-    # ∅: 0 − max(realised −1, −0.5)
+    # ∅: b looks best (0.4 by way of ba), and realises −0.5
     assert targets.stop_margin[ROOT] == 0.5
+
+
+def test_crossfit_margins_are_of_the_action_that_looks_best_not_of_the_luckiest() -> None:
+    predicted = np.array([0.0, 0.3, 0.1, 0.2, 0.2])  # a looks best, and ends at once
+    targets = back_up(TREE, raw_components(TREE), POINT, "crossfit", predicted)
+    assert targets.leaf[[A, B]].tolist() == [A, BA]
+    assert targets.stop_margin[ROOT] == 0.0 - (-1.0)  # b would have realised −0.5
 
 
 def test_crossfit_and_predictions_belong_together() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from enough.prompts.profile_sequences import Profile
-from enough.teacher.components import raw_components
+from enough.teacher.components import Components, raw_components
 from enough.teacher.proposals import SearchConfig
+from enough.teacher.scored_tree import assemble
 from enough.teacher.search import converse
 from enough.teacher.specificity import SlotScores, SpecificityConfig, score_slots
 from enough.teacher.supervision import Subject, TeacherConfig
@@ -70,6 +71,39 @@ def test_one_slot_is_drawn_uniformly() -> None:
     expected = seeds / 3
     chi_square = sum((drawn[slot] - expected) ** 2 / expected for slot in range(3))
     assert chi_square < 13.8  # 0.1% of uniform draws exceed it, two degrees of freedom
+
+
+def components_of(
+    subject: Subject, config: SpecificityConfig, seed: int
+) -> tuple[Components, SlotScores]:
+    """Through everything that labels go through, with a made-up ℓ for every counterfactual."""
+    scores = RandomScores(3)
+
+    def answer(wanted: list[Profile]) -> dict[Profile, float]:
+        return {profile: scores[profile] for profile in wanted}
+
+    found, _ = converse(score_slots(subject.space, NODES, ORDER, config, seed), answer)
+    tree = assemble(subject.describe(), NODES, ORDER, frozenset(ORDER), found)
+    return raw_components(tree), found
+
+
+@pytest.mark.parametrize("unmatched", [0, 1, 2])
+@pytest.mark.parametrize("audited", [0, 2])
+def test_one_slot_is_unbiased(unmatched: int, audited: int) -> None:
+    """Exhaustively: the mean over every slot that can be drawn is what all slots give."""
+    subject = make_subject(make_case(3, unmatched=(unmatched,)))
+    node = ORDER.index((0, 1, 2))
+    every, _ = components_of(subject, SpecificityConfig("all"), 0)
+    estimates: dict[int, float] = {}
+    for seed in range(60):
+        one, found = components_of(subject, SpecificityConfig("one", audited), seed)
+        (drawn,) = found.slot[(found.node == node) & found.counts_for].tolist()
+        value = float(one.specificity[node])
+        assert estimates.setdefault(drawn, value) == value
+    assert set(estimates) == {0, 1, 2} - {unmatched}
+    assert len(set(estimates.values())) == 2  # else the mean would say nothing
+    assert np.mean(list(estimates.values())) == pytest.approx(every.specificity[node])
+    assert every.gain[node] > 0
 
 
 def test_audits_look_at_all_slots_without_changing_the_estimate() -> None:

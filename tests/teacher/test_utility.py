@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enough.prompts.prompter import L_REF
 from enough.teacher.utility import (
     EPSILON,
     gain,
@@ -24,6 +23,7 @@ from enough.teacher.utility import (
     slot_specificity,
     utility,
 )
+from tests.teacher.cases import tree_of_values
 
 EMPTY, A, B, AB = -4.0, -3.0, -5.0, -2.0
 
@@ -83,9 +83,12 @@ def test_utility() -> None:
 
 
 def test_cost_and_net_objective() -> None:
-    cost = 256 / L_REF
-    assert cost == 0.25
-    assert net_objective([1.3], [cost], lambda_=0.1).tolist() == [1.3 - 0.025]
+    """a takes 256 tokens, b 512: c = 0, 256/1024, 512/1024, 768/1024, in any order of records."""
+    likelihoods = {(): EMPTY, (0,): A, (1,): B, (0, 1): AB, (1, 0): AB}
+    cost = tree_of_values(likelihoods, record_tokens=(256, 512), max_records=2).cost
+    assert cost.tolist() == [0.0, 0.25, 0.5, 0.75, 0.75]
+    net = net_objective([0.0, 1.3, 1.3, 2.0, 2.0], cost, lambda_=0.1)
+    assert net.tolist() == pytest.approx([0.0, 1.275, 1.25, 1.925, 1.925])
 
 
 @given(
@@ -95,10 +98,10 @@ def test_cost_and_net_objective() -> None:
         max_size=6,
     )
 )
-def test_profile_specificity_one_slot_is_unbiased(
+def test_the_average_of_one_slot_values_is_the_all_slots_value(
     slots: list[tuple[float, float, float, float, float]],
 ) -> None:
-    """Exhaustively: the mean over every slot that could be drawn is the average over all."""
+    """The formula alone; `test_specificity` shows it for what is drawn and stored."""
     profile = 0.125
     without = [slot[0] for slot in slots]
     rho = slot_specificity([profile] * len(slots), without, [slot[1:4] for slot in slots])

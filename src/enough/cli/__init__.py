@@ -1,4 +1,4 @@
-"""The command line: `enough data`, `lengths`, `match`, `label`, `oracle`, `demo`, `bench`.
+"""The command line: `enough data`, `lengths`, `match`, `label`, `train`, `oracle`, `demo`, `bench`.
 
 Only Typer is imported here; a command imports what it needs when it runs, so help is instant.
 """
@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from enough.cli import bench, data, label, lengths, match, oracle
+from enough.cli import bench, data, label, lengths, match, oracle, train
 from enough.errors import EnoughError, MissingExtraError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.add_typer(bench.app, name="bench")
 app.command("lengths")(lengths.lengths)
 app.command("match")(match.match)
 app.command("label")(label.label)
+app.command("train")(train.train)
 app.command("oracle")(oracle.oracle)
 app.command("demo")(lengths.demo)
 

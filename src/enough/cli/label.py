@@ -172,7 +172,7 @@ def _print_report(report: dict[str, Any]) -> None:
         )
     console = Console(highlight=False)
     for line in lines:
-        console.print(line, soft_wrap=True)
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def _estimate(run: LabelRun, as_json: bool) -> None:

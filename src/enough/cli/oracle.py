@@ -48,11 +48,13 @@ def oracle(
     """
     from enough.config import load_config
     from enough.data.folders import read_folder
+    from enough.data.splits import draw_examples
     from enough.errors import DataError
     from enough.evaluation.oracle_study import (
         judged,
         label_scales,
         measured_scales,
+        require_same_generator,
         scored_requests,
     )
     from enough.generators.hf import HFGenerator
@@ -68,6 +70,8 @@ def oracle(
         split=split or settings.split,
     )
     datasets = [read_folder(folder) for folder in data]
+    for dataset in datasets:  # a split that is not there is told before models are loaded
+        draw_examples(dataset, settings.split, settings.requests, settings.seed)
     scales = label_scales(labels, datasets) if labels else None
     with progress_bars() as update:
         update("loading models", 0, 2)
@@ -75,6 +79,8 @@ def oracle(
         update("loading models", 1, 2)
         generator = CachedGenerator(HFGenerator.load(settings.generator))
         update("loading models", 2, 2)
+        if labels is not None:
+            require_same_generator(labels, generator)
         scored = scored_requests(datasets, settings, stages, generator, update)
     if not scored:
         raise DataError("there is no request to study; see `enough data check`")

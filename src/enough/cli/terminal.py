@@ -64,12 +64,23 @@ class _Lines:
 
     def __init__(self) -> None:
         self._told = 0.0
+        self._begun: dict[str, tuple[float, int]] = {}
 
     def __call__(self, name: str, done: int, total: int | None, note: str = "") -> None:
-        if time.monotonic() - self._told >= _SECONDS_BETWEEN_LINES:
+        now = time.monotonic()
+        started, first = self._begun.setdefault(name, (now, done))
+        if now - self._told >= _SECONDS_BETWEEN_LINES:
+            if total and done > first:
+                left = (now - started) / (done - first) * (total - done)
+                note = f"{_duration(left)} left  {note}"
             amount = f"{done:,} of {total:,}" if total else f"{done:,}"
             typer.echo(f"{name}: {amount}  {note}".rstrip(), err=True)
-            self._told = time.monotonic()
+            self._told = now
+
+
+def _duration(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60}:{minutes % 60:02d} h" if minutes >= 60 else f"{minutes} min"
 
 
 def check_writable(path: Path | None) -> None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from enough.data.splits import draw_examples
 from enough.errors import BudgetError, DataError
 from enough.evaluation.sufficiency import SufficiencyRow, judge_all
-from enough.labels.finish import scales_of
 from enough.labels.folder import LabelFolder
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
@@ -71,9 +70,20 @@ def _told(generator: Generator, step: Callable[[str], None]) -> ScoreCall:
     return lambda sequences: generator.score(sequences, on_batch)
 
 
+def require_same_generator(folder: Path, generator: Generator) -> None:
+    """Refuse labels whose likelihoods are another model's."""
+    made_with = LabelFolder(folder).made_with()
+    if made_with is not None and made_with.generator != generator.fingerprint:
+        raise DataError(
+            f"was labelled with another generator ({made_with.generator}, not "
+            f"{generator.fingerprint}); its scales mean nothing here",
+            path=folder,
+        )
+
+
 def label_scales(folder: Path, datasets: Sequence[Dataset]) -> dict[str, Scale]:
     """The frozen scales of a finished labelling run, which must have all these tasks."""
-    scales = scales_of(LabelFolder(folder))
+    scales = LabelFolder(folder).scales()
     for dataset in datasets:
         if dataset.task.name not in scales:
             raise DataError(f"holds no labels of {dataset.task.name}", path=folder)

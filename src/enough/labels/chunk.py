@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from enough.errors import BudgetError
 from enough.labels.journal import Journal
 from enough.labels.scoring_calls import OnCall, ScoringCalls
-from enough.labels.tree_files import ChunkCounts, Part, write_part
+from enough.labels.tree_files import ChunkCounts, Fingerprints, Part, write_part
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
 from enough.teacher.case import Case
@@ -29,11 +29,19 @@ _NOISE_SAMPLES = 4  # requests of a chunk of which a profile is scored once more
 
 @dataclass(frozen=True, slots=True)
 class ChunkJob:
-    """What to label and where to put it."""
+    """What to label and where to put it.
+
+    Attributes:
+        cases: the requests.
+        part: the file to write.
+        journal: where finished calls are kept until then.
+        encoder: fingerprint of the encoder the cases were prepared with.
+    """
 
     cases: tuple[Case, ...]
     part: Path
     journal: Path
+    encoder: str
 
 
 class ChunkLabeller:
@@ -55,7 +63,9 @@ class ChunkLabeller:
             counts = _counts(found, calls)
             noise = _noise(subjects, found, self._generator)
             trees = tuple(one.tree for one in found)
-            part = Part(trees, tuple(left_out), counts, noise, self._generator.fingerprint)
+            models = (self._generator.fingerprint, self._generator.tokenizer.fingerprint)
+            made_with = Fingerprints(*models, job.encoder)
+            part = Part(trees, tuple(left_out), counts, noise, made_with)
             write_part(job.part, part)
             journal.delete()
 
@@ -89,7 +99,7 @@ def _noise(
     """What it changes to compute a likelihood in another way, for a profile of some requests."""
     sequences, known = [], []
     for subject, one in list(zip(subjects, found, strict=True))[:_NOISE_SAMPLES]:
-        node = min(1, len(one.tree.lengths) - 1)
+        node = len(one.tree.lengths) // 2  # of middling length: nodes are sorted by it
         sequences.append(subject.sequences.sequence(one.tree.profiles[node]))
         known.append(one.tree.log_likelihood[node])
     again = generator.rescore(sequences).astype(np.float32)

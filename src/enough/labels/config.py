@@ -18,6 +18,7 @@ from enough.teacher.specificity import SpecificityConfig
 from enough.teacher.supervision import TeacherConfig
 
 _MOST_PLACES = 255  # places are stored as one byte
+_LEAST = {"requests": 0, "seed": 0, "chunk": 1, "workers": 0, "threads": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class LabelConfig:
     targets: TargetConfig = field(default_factory=TargetConfig)
 
     def __post_init__(self) -> None:
-        for name, least in (("requests", 0), ("chunk", 1), ("workers", 0), ("threads", 1)):
+        for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
         if self.retrieval.pool > _MOST_PLACES:

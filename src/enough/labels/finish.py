@@ -10,12 +10,12 @@ import dataclasses
 from collections import defaultdict
 from typing import Any
 
+from enough.errors import DataError
 from enough.labels.config import LabelConfig
 from enough.labels.folder import LabelFolder, checksum, read_json, write_json
 from enough.labels.target_files import TargetCounts, write_targets
-from enough.labels.tree_files import ChunkCounts, read_part
+from enough.labels.tree_files import ChunkCounts, Fingerprints, read_part
 from enough.teacher.calibration import Calibration, calibrate, calibration_subset
-from enough.teacher.components import Scale
 from enough.teacher.estimator_variance import estimator_variance
 from enough.teacher.scored_tree import ScoredTree
 
@@ -23,15 +23,23 @@ FORMAT = 1
 
 
 def finish_trees(folder: LabelFolder, config: LabelConfig) -> None:
-    """Write the manifest of all trees: parts, counts, scales, noise, variances."""
+    """Write the manifest of all trees: parts, counts, scales, noise, variances.
+
+    One that is there is right as long as scales are fixed in the same way.
+    """
+    calibrated_with = dataclasses.asdict(config.calibration)
+    if folder.manifest_file.exists():
+        if read_json(folder.manifest_file)["calibrated_with"] == calibrated_with:
+            return
+        folder.manifest_file.unlink()
     names: dict[str, list[str]] = defaultdict(list)
     totals: dict[str, int] = defaultdict(int)
     left_out: list[str] = []
-    generators: set[str] = set()
+    made_with: set[Fingerprints] = set()
     matched: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for path in folder.parts():
         part = read_part(path)
-        generators.add(part.generator)
+        made_with.add(part.made_with)
         left_out += part.left_out
         for tree in part.trees:
             names[tree.of.task].append(tree.of.request)
@@ -39,10 +47,16 @@ def finish_trees(folder: LabelFolder, config: LabelConfig) -> None:
             matched[tree.of.task][1] += len(tree.of.controls)
         for key, value in dataclasses.asdict(part.counts).items():
             totals[key] += value
+    if len(made_with) > 1:
+        raise DataError(
+            "its parts were made with different models: "
+            + "; ".join(sorted(str(dataclasses.asdict(one)) for one in made_with)),
+            path=folder.path,
+        )
     measured, variances = _measure(folder, config, names)
     manifest = {
         "format": FORMAT,
-        "generator": sorted(generators),
+        "made_with": dataclasses.asdict(made_with.pop()) if made_with else {},
         "requests": {task: len(found) for task, found in names.items()},
         "left_out": left_out,
         "counts": {field.name: totals[field.name] for field in dataclasses.fields(ChunkCounts)},
@@ -50,6 +64,7 @@ def finish_trees(folder: LabelFolder, config: LabelConfig) -> None:
             task: found / count if count else 0.0 for task, (found, count) in matched.items()
         },
         "calibration": {task: dataclasses.asdict(one) for task, one in measured.items()},
+        "calibrated_with": dataclasses.asdict(config.calibration),
         "specificity_variance": variances,
         "bytes": sum(path.stat().st_size for path in folder.parts()),
         "parts": {path.name: checksum(path) for path in folder.parts()},
@@ -83,16 +98,10 @@ def _measure(
     return measured, variances
 
 
-def scales_of(folder: LabelFolder) -> dict[str, Scale]:
-    """The frozen scales of a finished folder, by task."""
-    found = read_json(folder.manifest_file)["calibration"]
-    return {task: Scale(**one["scale"]) for task, one in found.items()}
-
-
 def finish_targets(folder: LabelFolder, config: LabelConfig) -> dict[str, Any]:
     """Back all trees up for the configured (β, λ); returns the manifest that is written last."""
     point = config.targets
-    place, scales = folder.targets(point), scales_of(folder)
+    place, scales = folder.targets(point), folder.scales()
     (place / "manifest.json").unlink(missing_ok=True)
     counts = TargetCounts()
     for path in folder.parts():
@@ -104,6 +113,7 @@ def finish_targets(folder: LabelFolder, config: LabelConfig) -> dict[str, Any]:
         "format": FORMAT,
         "beta": point.beta,
         "lambda": point.lambda_,
+        "scales": {task: dataclasses.asdict(scale) for task, scale in scales.items()},
         "counts": dataclasses.asdict(counts),
         "stop_share": counts.stops / max(counts.fully_expanded, 1),
         "bytes": size,

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from enough.errors import ConfigError, DataError
-from enough.labels.tree_files import Part, load_columns, read_part
-from enough.teacher.components import TargetConfig
+from enough.labels.tree_files import Fingerprints, Part, read_part
+from enough.teacher.components import Scale, TargetConfig
 
 
 class LabelFolder:
@@ -43,7 +43,7 @@ class LabelFolder:
 
     def targets(self, point: TargetConfig) -> Path:
         """Folder of the targets for one (β, λ)."""
-        return self.path / "targets" / f"beta-{point.beta!r}-lambda-{point.lambda_!r}"
+        return self.path / "targets" / f"beta-{point.beta}-lambda-{point.lambda_}"
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -64,9 +64,14 @@ class LabelFolder:
 
     def require_settings(self, settings: dict[str, Any]) -> None:
         """Write the settings into a new folder; refuse a folder made with others."""
-        if not self.settings_file.exists():
-            if self.manifest_file.exists() or (self.path / "trees").exists():
-                raise DataError("holds labels but no settings.json", path=self.path)
+        is_begun = bool(self.parts()) or any((self.path / "journal").glob("*"))
+        if not self.settings_file.exists() or not is_begun:
+            if is_begun:
+                raise DataError(
+                    "holds labels but no settings.json, so nobody knows what they were made from; "
+                    "label into another folder",
+                    path=self.path,
+                )
             write_json(self.settings_file, settings)
             return
         found = read_json(self.settings_file)
@@ -81,10 +86,10 @@ class LabelFolder:
         """Files of all trees, by name."""
         return sorted((self.path / "trees").glob("*.safetensors"))
 
-    def generator(self) -> str | None:
-        """Fingerprint of the generator that scored what is there."""
+    def made_with(self) -> Fingerprints | None:
+        """The models that made what is there."""
         for path in self.parts():
-            return str(load_columns(path)[1].get("generator"))
+            return read_part(path).made_with
         return None
 
     def verify(self) -> None:
@@ -98,10 +103,32 @@ class LabelFolder:
 
     def read(self) -> Iterator[Part]:
         """The parts of a finished folder, one at a time."""
+        for path in self.finished_parts():
+            yield read_part(path)
+
+    def require_finished(self) -> None:
+        """Refuse a folder whose trees are not all there."""
         if not self.manifest_file.exists():
             raise DataError("labelling is not finished; run `enough label` again", path=self.path)
-        for path in self.parts():
-            yield read_part(path)
+
+    def scales(self) -> dict[str, Scale]:
+        """The frozen scales of a finished folder, by task."""
+        self.require_finished()
+        found = read_json(self.manifest_file)["calibration"]
+        return {task: Scale(**one["scale"]) for task, one in found.items()}
+
+    def finished_parts(self) -> list[Path]:
+        """Files of all trees; refuses a folder that has lost or gained one."""
+        self.require_finished()
+        found = self.parts()
+        named = read_json(self.manifest_file)["parts"]
+        if odd := sorted({path.name for path in found} ^ named.keys()):
+            raise DataError(
+                f"{odd[0]} is {'missing' if odd[0] in named else 'not in the manifest'}; run "
+                "`enough label` again",
+                path=self.path / "trees",
+            )
+        return found
 
 
 def write_json(path: Path, value: object) -> None:
@@ -129,7 +156,11 @@ def checksum(path: Path) -> str:
 
 
 def _file_name(task: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]", "_", task)
+    """The task's name, as far as files can have it; what was altered is told apart by a hash."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "_", task)
+    if plain == task:
+        return plain
+    return f"{plain}-{hashlib.sha256(task.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def _first_difference(found: object, wanted: object, where: str = "") -> str | None:

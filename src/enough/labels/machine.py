@@ -3,22 +3,67 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
 
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
-from enough.protocols import Generator
+from enough.protocols import Generator, OnBatch, ScoredSequence, Tokens
 
 _MOST_WORKERS = 8  # each holds the model
 
 
-def load_generator(config: GeneratorConfig, threads: int) -> Generator:
-    """The generator of one worker, on so many threads where it runs on a CPU."""
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """So many threads for a while; whatever else runs in this process keeps its own number."""
     import torch  # noqa: PLC0415 (heavy)
 
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class OnThreads:
+    """A generator that computes on a fixed number of threads: another one rounds differently."""
+
+    def __init__(self, inner: Generator, threads: int) -> None:
+        self.tokenizer = inner.tokenizer
+        self.fingerprint = inner.fingerprint
+        self.window = inner.window
+        self.batch_tokens = inner.batch_tokens
+        self._inner = inner
+        self._count = threads
+
+    def score(
+        self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
+    ) -> NDArray[np.float64]:
+        """The inner generator's, on so many threads."""
+        with _threads(self._count):
+            return self._inner.score(sequences, on_batch)
+
+    def rescore(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
+        """The same."""
+        with _threads(self._count):
+            return self._inner.rescore(sequences)
+
+    def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
+        """Passed on."""
+        return self._inner.generate(prompts, max_new_tokens)
+
+
+def load_generator(config: GeneratorConfig, threads: int) -> Generator:
+    """The generator of one worker, on so many threads where it runs on a CPU."""
     from enough.generators.hf import HFGenerator  # noqa: PLC0415
 
-    torch.set_num_threads(threads)
-    return HFGenerator.load(config)
+    with _threads(threads):
+        generator = HFGenerator.load(config)
+    return OnThreads(generator, threads)
 
 
 def worker_count(config: LabelConfig) -> int:

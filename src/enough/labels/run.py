@@ -1,6 +1,6 @@
 """A labelling run: from data sets and a generator to a folder of labels.
 
-In: data sets and settings. Out: the folder described in `label_folder`. What is there already is
+In: data sets and settings. Out: the folder described in `folder`. What is there already is
 not made again: finished chunks are skipped, an interrupted one goes on from its journal, and
 targets for another β or λ come from stored likelihoods without any generator.
 """
@@ -89,7 +89,9 @@ class LabelRun:
             self.folder.verify()
             if missing := self.unfinished:
                 self.folder.manifest_file.unlink(missing_ok=True)
-                workplace = Workplace(load, self.config.teacher, self.folder.generator())
+                known = self.folder.made_with()
+                expected = None if known is None else known.generator
+                workplace = Workplace(load, self.config.teacher, expected)
                 jobs = self._jobs(missing, stages, on_step)
                 run_jobs(jobs, workplace, min(workers, len(missing)), on_event or (lambda _: None))
             shutil.rmtree(self.folder.path / "journal", ignore_errors=True)
@@ -100,7 +102,12 @@ class LabelRun:
         self, chunks: Sequence[Chunk], stages: Callable[[], Stages], on_step: OnStep
     ) -> Iterator[ChunkJob]:
         """Cases of one task after the other, as they are asked for."""
-        ready = stages()
+        ready, known = stages(), self.folder.made_with()
+        if known is not None and known.encoder != ready.encoder.fingerprint:
+            raise ConfigError(
+                f"{self.folder.path}: was labelled with another encoder ({known.encoder}, not "
+                f"{ready.encoder.fingerprint}); label into another folder"
+            )
         tasks = {chunk.dataset.task.name: chunk.dataset for chunk in chunks}
         for dataset in tasks.values():
             of_task = [chunk for chunk in chunks if chunk.dataset is dataset]
@@ -108,7 +115,9 @@ class LabelRun:
             cases = cases_of(dataset, examples, ready, on_step)
             for chunk in of_task:
                 chosen = tuple(next(cases) for _ in chunk.examples)
-                yield ChunkJob(chosen, self._part(chunk), self._journal(chunk))
+                yield ChunkJob(
+                    chosen, self._part(chunk), self._journal(chunk), ready.encoder.fingerprint
+                )
 
     def _part(self, chunk: Chunk) -> Path:
         return self.folder.part(chunk.dataset.task.name, chunk.number)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.errors import ModelError
 from enough.generators.token_trie import input_tokens, sorted_with_overlaps
 from enough.labels.journal import Journal, call_key
 from enough.protocols import Generator, ScoredSequence
@@ -30,6 +31,14 @@ class CallReport:
 
 
 OnCall = Callable[[CallReport], None]
+
+
+def _require_finite(scores: NDArray[np.float64], generator: str) -> None:
+    if not (is_finite := np.isfinite(scores)).all():
+        raise ModelError(
+            f"{(~is_finite).sum()} of {len(scores)} likelihoods of generator {generator} are not "
+            'finite; load it with dtype = "float32" or "bfloat16"'
+        )
 
 
 class ScoringCalls:
@@ -79,6 +88,7 @@ class ScoringCalls:
         known = self._journal.get(key)
         scores = self._generator.score(sequences) if known is None else known
         if known is None:
+            _require_finite(scores, self._generator.fingerprint)
             self._journal.put(key, scores)
         self.profiles += len(sequences)
         self.tokens += tokens

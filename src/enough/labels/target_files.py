@@ -107,8 +107,12 @@ def read_targets(folder: Path, point: TargetConfig) -> Iterator[LabelledTree]:
             "these makes them from what is there",
             path=folder,
         )
-    read_json(targets / "manifest.json")
-    for path in labels.parts():
+    scales = {
+        task: Scale(**one) for task, one in read_json(targets / "manifest.json")["scales"].items()
+    }
+    if scales != labels.scales():
+        raise DataError("made with other scales; run `enough label` for them again", path=targets)
+    for path in labels.finished_parts():
         part = read_part(path)
         columns, header = load_columns(targets / path.name)
         if header.get("format") != FORMAT:

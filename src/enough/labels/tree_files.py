@@ -16,7 +16,7 @@ Columns, all requests of the chunk joined; `node_starts` and `slot_starts` say w
 | noise | f32 [k] | differences between two ways of computing one likelihood |
 
 The header's `enough` entry is JSON: format number, names and tokens of every request, calls made
-and saved, the generator's fingerprint. Equal trees are equal bytes.
+and saved, fingerprints of the models. Equal trees are equal bytes.
 """
 
 from __future__ import annotations
@@ -61,6 +61,15 @@ class ChunkCounts:
     same_tokens: int
 
 
+@dataclass(frozen=True, slots=True)
+class Fingerprints:
+    """The frozen models a file was made with: likelihoods, token costs, pools and controls."""
+
+    generator: str
+    tokenizer: str
+    encoder: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
     """The content of one file.
@@ -70,14 +79,14 @@ class Part:
         left_out: ids of those that do not.
         counts: what it took.
         noise: differences between two ways of computing one likelihood, [k].
-        generator: fingerprint of what scored it.
+        made_with: the models.
     """
 
     trees: tuple[ScoredTree, ...]
     left_out: tuple[str, ...]
     counts: ChunkCounts
     noise: NDArray[np.float32]
-    generator: str
+    made_with: Fingerprints
 
 
 def write_part(path: Path, part: Part) -> None:
@@ -102,7 +111,7 @@ def write_part(path: Path, part: Part) -> None:
         "requests": [dataclasses.asdict(tree.of) for tree in trees],
         "left_out": part.left_out,
         "counts": dataclasses.asdict(part.counts),
-        "generator": part.generator,
+        "made_with": dataclasses.asdict(part.made_with),
     }
     save_columns(path, columns, header)
 
@@ -138,8 +147,8 @@ def read_part(path: Path) -> Part:
             )
         )
     counts = from_table(header["counts"], ChunkCounts, str(path))
-    left_out = tuple(header["left_out"])
-    return Part(tuple(trees), left_out, counts, columns["noise"], header["generator"])
+    made_with = from_table(header["made_with"], Fingerprints, str(path))
+    return Part(tuple(trees), tuple(header["left_out"]), counts, columns["noise"], made_with)
 
 
 def save_columns(path: Path, columns: dict[str, NDArray[Any]], header: dict[str, Any]) -> None:

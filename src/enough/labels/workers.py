@@ -13,6 +13,7 @@ import os
 import queue
 import signal
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -139,24 +140,31 @@ def _put(todo: Any, job: ChunkJob | None, stop: threading.Event) -> bool:
 
 def _listen(processes: list[Any], events: Any, on_event: OnEvent) -> None:
     """Pass events on until every worker has said that it is through."""
-    running = len(processes)
+    running, looked = len(processes), time.monotonic()
     while running:
         try:
             event = events.get(timeout=_POLL_SECONDS)
         except queue.Empty:
-            for process in processes:
-                if process.exitcode not in (None, 0):
-                    raise EnoughError(
-                        f"a worker ended with exit status {process.exitcode} (killed, or out of "
-                        "memory?); finished work is kept, run again with fewer workers"
-                    ) from None
+            _require_alive(processes)
             continue
+        if time.monotonic() - looked > _POLL_SECONDS:  # the others may keep us busy
+            _require_alive(processes)
+            looked = time.monotonic()
         if isinstance(event, _Failed):
             raise EnoughError(event.message) if event.is_expected else RuntimeError(event.message)
         if event is None:
             running -= 1
         else:
             on_event(event)
+
+
+def _require_alive(processes: list[Any]) -> None:
+    for process in processes:
+        if process.exitcode not in (None, 0):
+            raise EnoughError(
+                f"a worker ended with exit status {process.exitcode} (killed, or out of memory?); "
+                "finished work is kept, run again with fewer workers"
+            )
 
 
 def _work(workplace: Workplace, todo: Any, events: Any, level: int) -> None:

@@ -19,7 +19,7 @@ from enough.checkpoints import Checkpoint, load_checkpoint
 from enough.errors import ConfigError, ModelError
 from enough.precision import Precision
 from enough.records import History, Pool, Request
-from enough.retrieval.batching import for_each_batch, padded
+from enough.retrieval.batching import filled, for_each_batch, padded
 from enough.retrieval.ranking import best_first, retrieval_texts, unique
 from enough.retrieval.recently_used import RecentlyUsed
 from enough.retrieval.transformer_encoder import tokenise
@@ -124,7 +124,8 @@ class LateInteractionRetriever:
     @torch.inference_mode()
     def _document_batch(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
         device = self._checkpoint.device
-        ids, mask = padded(rows, self._checkpoint.tokenizer.pad_token_id, "right", device)
+        filler = self._checkpoint.tokenizer.pad_token_id
+        ids, mask = padded(filled(rows, device), filler, "right", device)
         vectors = self._checkpoint.model(ids, mask)  # [batch, length, dim]
         kept = [[i for i, token in enumerate(row) if token not in self._ignored] for row in rows]
         return [vectors[b, places] for b, places in enumerate(kept)]

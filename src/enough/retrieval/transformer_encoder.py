@@ -1,7 +1,7 @@
-"""A frozen bi-encoder on plain transformers: tokenise, forward in batches of like length, pool.
+"""A frozen bi-encoder on plain transformers: tokenise, forward, pool.
 
 In: texts of any length and content. Out: float32 vectors [len(texts), dim]. A text's vector does
-not depend on the other texts of the call, beyond rounding.
+not depend on the other texts of the call, to the last bit (`batching`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ from transformers import AutoModel
 from enough.checkpoints import Checkpoint, fingerprint, load_checkpoint
 from enough.precision import Precision
 from enough.protocols import Floats
-from enough.retrieval.batching import for_each_batch, padded
+from enough.retrieval.batching import filled, for_each_batch, padded
 from enough.retrieval.encoders import EncoderSpec
 from enough.retrieval.ranking import unique
 
+_ARITHMETIC = 2  # raise it when last bits change: a cache of other vectors is then another cache
 _CHARACTERS_PER_TOKEN = 64  # far above any real text; megabytes that would be cut stay unread
 
 
@@ -34,7 +35,9 @@ class TransformerEncoder:
         self._checkpoint = checkpoint
         self._dim = int(checkpoint.model.config.hidden_size)
         self._max_length = checkpoint.max_length(spec.max_length)
-        reading = repr((replace(spec, source=""), self._max_length, _CHARACTERS_PER_TOKEN))
+        reading = repr(
+            (replace(spec, source=""), self._max_length, _CHARACTERS_PER_TOKEN, _ARITHMETIC)
+        )
         identity = f"{fingerprint(checkpoint.model, checkpoint.tokenizer)}|{reading}".encode()
         self.fingerprint: str = hashlib.blake2b(identity, digest_size=16).hexdigest()
 
@@ -64,12 +67,13 @@ class TransformerEncoder:
     def _forward(self, rows: Sequence[Sequence[int]]) -> Floats:
         checkpoint = self._checkpoint
         filler = checkpoint.tokenizer.pad_token_id or 0
-        ids, mask = padded(rows, filler, self.spec.padding, checkpoint.device)
+        together = filled(rows, checkpoint.device)
+        ids, mask = padded(together, filler, self.spec.padding, checkpoint.device)
         output = checkpoint.model(input_ids=ids, attention_mask=mask)
         pooled = pool(output.last_hidden_state.float(), mask, self.spec.pooling)  # [batch, dim]
         if self.spec.normalise:
             pooled = torch.nn.functional.normalize(pooled, dim=-1)
-        return np.asarray(pooled.cpu().numpy(), dtype=np.float32)
+        return np.asarray(pooled[: len(rows)].cpu().numpy(), dtype=np.float32)
 
 
 def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[list[int]]:

@@ -1,1 +1,1 @@
-"""Offline: matched replacements, utilities, bounded search, backups, labels on disk."""
+"""The offline teacher: utilities, bounded search, backups, the exact oracle."""

@@ -40,7 +40,8 @@ class Targets:
         leaf: index of that leaf, [n].
         is_expanded: the state has labelled record actions, [n].
         is_fully_expanded: and they are all of its feasible ones, [n].
-        stop_margin: R_net(s, STOP) minus the best labelled action's; NaN without one, [n].
+        stop_margin: R_net(s, STOP) minus that of the labelled action that looks best (to the
+            reference, or to the predictions of a crossfit); NaN without one, [n].
         is_specificity_known: of the node itself, see `Components`; a leaf's is at `leaf`, [n].
     """
 
@@ -100,7 +101,8 @@ def back_up(
     if kind != "myopic":
         leaf = best_leaves(parents, tree.lengths, net if predicted is None else predicted)
     own = np.stack([components.gain, components.specificity, components.cost], axis=1)
-    margin, count = _margins(parents, net, net[leaf])
+    chosen_by = net if predicted is None else predicted
+    margin, count = _margins(parents, net, chosen_by[leaf], net[leaf])
     return Targets(
         parent=parents,
         own=own.astype(np.float32),
@@ -114,14 +116,20 @@ def back_up(
 
 
 def _margins(
-    parents: NDArray[np.int32], own_net: Values, action_net: Values
+    parents: NDArray[np.int32], own_net: Values, chosen_by: Values, action_net: Values
 ) -> tuple[Values, Index]:
-    """The teacher's stop margin at every state, and how many labelled record actions it has."""
-    has_parent = parents >= 0
-    count = np.bincount(parents[has_parent], minlength=len(parents))
-    top = np.full(len(parents), -np.inf)
-    np.maximum.at(top, parents[has_parent], action_net[has_parent])
-    return np.where(count > 0, own_net - top, np.nan), count
+    """The teacher's stop margin at every state, and how many labelled record actions it has.
+
+    The action is the best one by `chosen_by`, its worth what is realised. Where predictions choose
+    it, the highest realised value would bring back the optimism that they are there to avoid.
+    """
+    actions = np.flatnonzero(parents >= 0)
+    count = np.bincount(parents[actions], minlength=len(parents))
+    ranked = actions[np.lexsort((actions, -chosen_by[actions], parents[actions]))]
+    states, first = np.unique(parents[ranked], return_index=True)
+    margin = np.full(len(parents), np.nan)
+    margin[states] = own_net[states] - action_net[ranked[first]]
+    return margin, count
 
 
 def feasible_counts(tree: ScoredTree) -> Index:

@@ -8,6 +8,7 @@ of requests; no mean is subtracted, so the empty profile stays at zero.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -34,8 +35,10 @@ class CalibrationConfig:
     def __post_init__(self) -> None:
         if self.requests < 1:
             raise ConfigError(f"calibration.requests must be at least 1, not {self.requests}")
-        if not self.noise_factor >= 0:
-            raise ConfigError(f"calibration.noise_factor must not be negative: {self.noise_factor}")
+        if not (math.isfinite(self.noise_factor) and self.noise_factor >= 0):
+            raise ConfigError(
+                f"calibration.noise_factor must be a number of at least 0, not {self.noise_factor}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,11 @@ class Calibration:
 
 def calibration_subset(requests: Iterable[str], count: int) -> frozenset[str]:
     """The requests a task is calibrated on: the same ones in whatever order they come."""
-    ordered = sorted(set(requests), key=lambda name: hashlib.sha256(name.encode()).digest())
+
+    def drawn(name: str) -> bytes:
+        return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+
+    ordered = sorted(set(requests), key=drawn)
     return frozenset(ordered[:count])
 
 
@@ -78,8 +85,8 @@ def calibrate(
         gains += found.gain[chosen].tolist()
         specificities += found.specificity[chosen & found.is_specificity_known].tolist()
         requests += 1
-    # A gain is the difference of two likelihoods, each with its own error.
-    noise = float(np.sqrt(2 * np.mean(np.square(differences)))) if len(differences) else 0.0
+    # Two ways of computing differ by two errors, and so does a gain, of two likelihoods.
+    noise = float(np.sqrt(np.mean(np.square(differences)))) if len(differences) else 0.0
     floor = config.noise_factor * noise
     return Calibration(
         scale=Scale(scale(gains, floor), scale(specificities, floor)),

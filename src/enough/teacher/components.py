@@ -6,6 +6,7 @@ generator is called: everything here can be done again for other settings at no 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,10 +38,12 @@ class TargetConfig:
     lambda_: float = 0.10
 
     def __post_init__(self) -> None:
-        if not self.beta >= 0:
-            raise ConfigError(f"targets.beta must not be negative, not {self.beta}")
-        if not self.lambda_ >= 0:
-            raise ConfigError(f"targets.lambda must not be negative, not {self.lambda_}")
+        for name in ("beta", "lambda_"):
+            value = float(getattr(self, name))
+            if not (math.isfinite(value) and value >= 0):
+                key = name.removesuffix("_")
+                raise ConfigError(f"targets.{key} must be a number of at least 0, not {value}")
+            object.__setattr__(self, name, value)  # 1 and 1.0 are one operating point
 
 
 @dataclass(frozen=True, slots=True)

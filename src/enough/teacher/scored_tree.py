@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ class TreeOf:
     max_profile_tokens: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ScoredTree:
     """All profiles of one request's search, n of them, the empty one first.
 
@@ -69,7 +70,7 @@ class ScoredTree:
     is_initial: NDArray[np.bool_]
     slots: SlotScores
 
-    @property
+    @cached_property
     def profiles(self) -> list[Profile]:
         """The profiles as tuples of places."""
         parts = np.split(self.places, np.cumsum(self.lengths, dtype=np.int64)[:-1])
@@ -82,7 +83,7 @@ class ScoredTree:
         owner = np.repeat(np.arange(len(self.lengths)), self.lengths)
         return np.bincount(owner, weights=tokens, minlength=len(self.lengths)) / L_REF
 
-    @property
+    @cached_property
     def parents(self) -> NDArray[np.int32]:
         """Index of each profile without its last record, or -1 where that is no node, [n]."""
         place = {profile: i for i, profile in enumerate(self.profiles)}

@@ -1,0 +1,1 @@
+"""The small multi-head value controller: features, model, losses, training, checkpoints."""

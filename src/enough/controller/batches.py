@@ -1,0 +1,139 @@
+"""Batches of states: a few requests, a few states of each, as tensors.
+
+In: features and state rows of chosen requests. Out: `Requests`, `States` and their targets, STOP as
+the last action. Requests are drawn task by task, so that every task counts the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from enough.controller.examples import StateRows
+from enough.controller.features import PoolFeatures
+from enough.controller.model import Requests, States
+from enough.prompts.prompter import L_REF
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """B states with the targets of A = N + 1 actions, STOP the last.
+
+    Attributes:
+        requests: R of them.
+        states: B of them.
+        target: (g, p, c), [B, A, 3].
+        is_labelled: per component, [B, A, 3].
+        is_feasible: records that may be taken, [B, N].
+        is_full: fully expanded, [B].
+        stop_margin: the teacher's, 0 where it does not count, [B].
+    """
+
+    requests: Requests
+    states: States
+    target: Tensor
+    is_labelled: Tensor
+    is_feasible: Tensor
+    is_full: Tensor
+    stop_margin: Tensor
+
+
+def collate_requests(features: Sequence[PoolFeatures], tasks: dict[str, int]) -> Requests:
+    """Requests padded to the largest pool among them."""
+    size = max(1, *(len(f.tokens) for f in features))
+    dim, count = len(features[0].query), len(features)
+    records, actions = (np.zeros((count, size, dim), np.float32) for _ in range(2))
+    static = np.zeros((count, size, features[0].static.shape[1]), np.float32)
+    likeness = np.zeros((count, 3, size, size), np.float32)
+    cost = np.zeros((count, size), np.float32)
+    is_there = np.zeros((count, size), np.bool_)
+    for row, one in enumerate(features):
+        n = len(one.tokens)
+        records[row, :n], actions[row, :n] = one.records, one.actions
+        static[row, :n] = one.static
+        for k, matrix in enumerate((one.record_likeness, one.action_likeness, one.same_action)):
+            likeness[row, k, :n, :n] = matrix
+        cost[row, :n] = one.tokens / L_REF
+        is_there[row, :n] = True
+    query = np.stack([one.query for one in features])
+    numbers = np.array([tasks[one.task] for one in features], np.int64)
+    tensors = (query, records, actions, static, likeness, cost, is_there, numbers)
+    return Requests(*map(torch.from_numpy, tensors))
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """How many states of a request go into a batch."""
+
+    expanded: int = 8
+    others: int = 8
+
+
+def make_batch(
+    features: Sequence[PoolFeatures],
+    rows: Sequence[StateRows],
+    tasks: dict[str, int],
+    draw: Draw,
+    rng: np.random.Generator,
+) -> Batch:
+    """States drawn from these requests; the root of each is always there."""
+    requests = collate_requests(features, tasks)
+    size = requests.is_there.shape[1]
+    picked = [_pick(one, draw, rng) for one in rows]
+    count = sum(map(len, picked))
+    depth = max(one.chosen.shape[1] for one in rows)
+    chosen = np.zeros((count, depth), np.int64)
+    target = np.zeros((count, size + 1, 3), np.float32)
+    is_labelled = np.zeros((count, size + 1, 3), np.bool_)
+    is_feasible = np.zeros((count, size), np.bool_)
+    is_full = np.zeros(count, np.bool_)
+    margin = np.zeros(count, np.float32)
+    start = 0
+    for one, places in zip(rows, picked, strict=True):
+        b = slice(start, start + len(places))
+        start = b.stop
+        n = one.is_labelled.shape[1]
+        chosen[b, : one.chosen.shape[1]] = one.chosen[places]
+        target[b, size] = one.stop_target[places]
+        is_labelled[b, size] = True
+        is_labelled[b, size, 1] = one.is_known[places]
+        has = np.isin(places, one.expanded)
+        there, source = np.arange(b.start, b.stop)[has], np.searchsorted(one.expanded, places[has])
+        target[there, :n] = one.action_target[source]
+        labelled = one.is_labelled[source]
+        is_labelled[there, :n] = labelled[..., None]
+        is_labelled[there, :n, 1] = labelled & one.is_action_known[source]
+        is_feasible[there, :n] = one.is_feasible[source]
+        is_full[there] = one.is_full[source]
+        margin[there] = one.stop_margin[source]
+    states = States(
+        of=torch.from_numpy(np.repeat(np.arange(len(rows)), [len(p) for p in picked])),
+        chosen=torch.from_numpy(chosen),
+        length=torch.from_numpy(
+            np.concatenate([one.length[p] for one, p in zip(rows, picked, strict=True)])
+        ),
+        budget=torch.from_numpy(
+            np.concatenate([one.budget[p] for one, p in zip(rows, picked, strict=True)])
+        ),
+    )
+    return Batch(
+        requests,
+        states,
+        torch.from_numpy(target),
+        torch.from_numpy(is_labelled),
+        torch.from_numpy(is_feasible),
+        torch.from_numpy(is_full),
+        torch.from_numpy(np.nan_to_num(margin)),
+    )
+
+
+def _pick(rows: StateRows, draw: Draw, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Rows of the root, of some expanded states and of some other ones, in order."""
+    expanded = rng.permutation(rows.expanded)[: draw.expanded]
+    others = rng.integers(len(rows.length), size=min(draw.others, len(rows.length)))
+    return np.unique(np.concatenate([np.zeros(1, np.int64), expanded, others]))

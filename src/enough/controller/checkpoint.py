@@ -1,0 +1,127 @@
+"""A trained controller on disk: weights as safetensors, everything else as JSON. No pickle.
+
+```
+controller.safetensors   weights
+controller.json          shape, tasks, β, λ, T_s, scales, fingerprints of the frozen models
+```
+
+In: a folder. Out: `Trained`. A controller only means something together with the encoder whose
+vectors it was trained on and the tokenizer its costs were counted with, so both are recorded, and
+another one is refused.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from enough.config import from_table
+from enough.controller.features import STATIC
+from enough.controller.model import Controller, ModelConfig
+from enough.errors import ModelError
+from enough.labels.tree_files import Fingerprints
+from enough.teacher.components import Scale, TargetConfig
+
+FORMAT = 1
+WEIGHTS, SETTINGS = "controller.safetensors", "controller.json"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """A controller and what it was trained for.
+
+    Attributes:
+        model: the weights.
+        point: β and λ of its targets.
+        stop_temperature: T_s, fitted on the selection split.
+        scales: what a unit of gain and specificity was, by task.
+        made_with: the frozen models.
+        report: how training went.
+    """
+
+    model: Controller
+    point: TargetConfig
+    stop_temperature: float
+    scales: dict[str, Scale]
+    made_with: Fingerprints
+    report: dict[str, Any]
+
+
+def save_controller(folder: Path, trained: Trained) -> None:
+    """Write both files; the JSON, which has the weights' checksum, comes last."""
+    from safetensors.torch import save  # noqa: PLC0415 (heavy)
+
+    folder.mkdir(parents=True, exist_ok=True)
+    weights = {name: value.contiguous() for name, value in trained.model.state_dict().items()}
+    raw = save(weights)
+    settings = {
+        "format": FORMAT,
+        "features": list(STATIC),
+        "model": dataclasses.asdict(trained.model.config),
+        "tasks": list(trained.model.tasks),
+        "beta": trained.point.beta,
+        "lambda": trained.point.lambda_,
+        "stop_temperature": trained.stop_temperature,
+        "scales": {task: dataclasses.asdict(scale) for task, scale in trained.scales.items()},
+        "made_with": dataclasses.asdict(trained.made_with),
+        "report": trained.report,
+        "sha256": hashlib.sha256(raw).hexdigest(),
+    }
+    text = json.dumps(settings, indent=2, sort_keys=True) + "\n"
+    for name, content in ((WEIGHTS, raw), (SETTINGS, text.encode())):
+        unfinished = folder / f"{name}.part"
+        unfinished.write_bytes(content)
+        unfinished.replace(folder / name)
+
+
+def load_controller(folder: Path, *, encoder: str | None = None) -> Trained:
+    """Read a controller.
+
+    Args:
+        folder: where it is.
+        encoder: fingerprint of the encoder it is going to be used with, if that is known.
+
+    Raises:
+        ModelError: if files are missing, altered or of another format, or the encoder is another.
+    """
+    from safetensors.torch import load  # noqa: PLC0415 (heavy)
+
+    try:
+        settings = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
+        raw = (folder / WEIGHTS).read_bytes()
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{folder}: not a controller ({error})") from None
+    _check(folder, settings, raw, encoder)
+    model = Controller(
+        from_table(settings["model"], ModelConfig, str(folder / SETTINGS)), settings["tasks"]
+    )
+    model.load_state_dict(load(raw))
+    return Trained(
+        model=model.eval(),
+        point=TargetConfig(settings["beta"], settings["lambda"]),
+        stop_temperature=settings["stop_temperature"],
+        scales={task: Scale(**scale) for task, scale in settings["scales"].items()},
+        made_with=Fingerprints(**settings["made_with"]),
+        report=settings["report"],
+    )
+
+
+def _check(folder: Path, settings: dict[str, Any], raw: bytes, encoder: str | None) -> None:
+    if settings.get("format") != FORMAT:
+        raise ModelError(
+            f"{folder}: controller format {settings.get('format')}, this version reads {FORMAT}"
+        )
+    if settings["features"] != list(STATIC):
+        raise ModelError(f"{folder}: was trained on other features than this version has")
+    if hashlib.sha256(raw).hexdigest() != settings["sha256"]:
+        raise ModelError(f"{folder / WEIGHTS}: altered since it was written; copy it again")
+    trained_on = settings["made_with"]["encoder"]
+    if encoder not in (None, trained_on):
+        raise ModelError(
+            f"{folder}: was trained on the vectors of another encoder ({trained_on}, "
+            f"not {encoder}); use that one, or train again"
+        )

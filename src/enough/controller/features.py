@@ -1,0 +1,167 @@
+"""What the controller sees of a request: embeddings and numbers, all known before the answer.
+
+In: a request, its pool and budget, a frozen encoder. Out: `PoolFeatures`. Records are encoded with
+their action and metadata [record-encoder], the request by its query. No reference, likelihood or
+record of another user can get in: none is an argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enough.moment import Moment, as_years
+from enough.prompts.prompter import L_REF
+from enough.prompts.serialise import metadata_of
+from enough.protocols import Budget, Encoder, Floats
+from enough.records import Pool, Record, Request
+from enough.retrieval.vectors import unit_rows
+
+STATIC = (
+    "rank",
+    "retriever score",
+    "tokens",
+    "likeness to the query",
+    "action's likeness to the query",
+    "action's mean likeness to other actions",
+    "action's highest likeness to other actions",
+    "share of equal actions",
+    "age",
+    "has an age",
+    "newness in the pool",
+    "length of the context",
+    "pool size",
+)
+"""Numbers of a record that do not depend on what is chosen, in their order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PoolFeatures:
+    """A request and its n candidates.
+
+    Attributes:
+        task: name of the task.
+        query: [dim].
+        records: [n, dim].
+        actions: the records' actions alone, [n, dim].
+        static: numbers named in STATIC, [n, len(STATIC)].
+        record_likeness: cosines between records, [n, n].
+        action_likeness: cosines between actions, [n, n].
+        same_action: 1 where actions are equal, [n, n].
+        tokens: what each record adds to a prompt, [n].
+        max_records: K_i.
+        room: tokens a profile may have.
+    """
+
+    task: str
+    query: Floats
+    records: Floats
+    actions: Floats
+    static: Floats
+    record_likeness: Floats
+    action_likeness: Floats
+    same_action: Floats
+    tokens: NDArray[np.int64]
+    max_records: int
+    room: int
+
+
+def record_text(record: Record) -> str:
+    """What is encoded of a record: context, action and metadata."""
+    meta = " ".join(f"{name} {value}" for name, value in metadata_of(record))
+    return " ".join(part for part in (record.context, record.action, meta) if part)
+
+
+def featurise(request: Request, pool: Pool, budget: Budget, encoder: Encoder) -> PoolFeatures:
+    """Features of one request."""
+    records = [candidate.record for candidate in pool]
+    texts = [record_text(record) for record in records] + [record.action for record in records]
+    vectors = unit_rows(encoder.encode(texts, "document"))  # [2n, dim]
+    query = unit_rows(encoder.encode([request.query], "query"))[0]
+    scores = np.array([candidate.score for candidate in pool], np.float32)
+    n = len(records)
+    return assemble(
+        request,
+        records,
+        scores,
+        budget,
+        Embedded(query, vectors[:n], vectors[n:]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """Unit vectors of the query [dim], of records [n, dim] and of their actions [n, dim]."""
+
+    query: Floats
+    records: Floats
+    actions: Floats
+
+
+def assemble(
+    request: Request,
+    records: Sequence[Record],
+    scores: Floats,
+    budget: Budget,
+    embedded: Embedded,
+) -> PoolFeatures:
+    """Features from vectors that are known already."""
+    codes: dict[str, int] = {}
+    code = np.array([codes.setdefault(r.action.casefold(), len(codes)) for r in records], np.int64)
+    bare = PoolFeatures(
+        task=request.task.name,
+        query=embedded.query,
+        records=embedded.records,
+        actions=embedded.actions,
+        static=np.zeros((len(records), len(STATIC)), np.float32),
+        record_likeness=embedded.records @ embedded.records.T,
+        action_likeness=embedded.actions @ embedded.actions.T,
+        same_action=(code[:, None] == code[None]).astype(np.float32),
+        tokens=np.array(budget.record_tokens, np.int64),
+        max_records=budget.max_records,
+        room=budget.max_profile_tokens,
+    )
+    return replace(bare, static=_static(bare, request, records, scores))
+
+
+def _static(
+    bare: PoolFeatures, request: Request, records: Sequence[Record], scores: Floats
+) -> Floats:
+    n = len(records)
+    others = max(n - 1, 1)
+    apart = bare.action_likeness - 2 * np.eye(n, dtype=np.float32)  # nobody is its own neighbour
+    age, has_age, newness = _times(request.moment, [record.moment for record in records])
+    columns = (
+        np.arange(n) / 20,
+        (scores - scores.mean()) / (scores.std() + 1e-6) if n else scores,
+        bare.tokens / (L_REF / 4),
+        bare.records @ bare.query,
+        bare.actions @ bare.query,
+        (bare.action_likeness.sum(axis=1) - 1) / others,
+        apart.max(axis=1, initial=-1.0) if n > 1 else np.zeros(n),
+        (bare.same_action.sum(axis=1) - 1) / others,
+        age,
+        has_age,
+        newness,
+        np.log1p([len(record.context) for record in records]) / 8,
+        np.full(n, n / 20),
+    )
+    return np.stack(columns, axis=1).astype(np.float32).reshape(n, len(STATIC))
+
+
+def _times(
+    now: Moment | None, moments: Sequence[Moment | None]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Age (log of years), whether it is known, and rank by newness in [0, 1]; 0 where unknown."""
+    known = np.array([now is not None and moment is not None for moment in moments], np.bool_)
+    years = np.array([as_years(moment) if moment else 0.0 for moment in moments])
+    present = as_years(now) if now else 0.0
+    age = np.where(known, np.log1p(np.maximum(present - years, 0) * 12) / 4, 0.0)
+    newness = np.zeros(len(moments))
+    if known.any():
+        order = np.argsort(np.argsort(years[known], kind="stable"), kind="stable")
+        newness[known] = (order + 1) / known.sum()
+    return age, known.astype(np.float64), newness

@@ -1,0 +1,92 @@
+"""The greedy policy of a trained controller on many requests at once (Eq. policy), and its values.
+
+In: a controller and features. Out: profiles, as Algorithm 2 builds them: repeats and overflow are
+masked, ties are STOP's. Also what the controller thinks stopping is worth at every profile of a
+tree, which is what cross-fitted backups choose leaves by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from enough.controller.batches import collate_requests
+from enough.controller.examples import LabelledRequest, StateRows, budget_features
+from enough.controller.features import PoolFeatures
+from enough.controller.losses import net_value
+from enough.controller.model import Controller, States
+from enough.prompts.profile_sequences import Profile
+from enough.prompts.prompter import L_REF
+from enough.teacher.components import TargetConfig
+from enough.teacher.utility import Values
+
+
+@torch.no_grad()
+def roll_out(
+    model: Controller,
+    features: Sequence[PoolFeatures],
+    point: TargetConfig,
+) -> list[tuple[Profile, float]]:
+    """The profile chosen for each request, and its predicted net value from the root."""
+    requests = collate_requests(features, model.tasks)
+    encoded = model.encode(requests)
+    count, size = requests.is_there.shape
+    chosen: list[list[int]] = [[] for _ in features]
+    promised = np.zeros(count)
+    active = list(range(count))
+    depth = 0
+    while active:
+        spent = np.array([sum(int(features[i].tokens[p]) for p in chosen[i]) for i in active])
+        left = np.array([features[i].max_records - len(chosen[i]) for i in active])
+        room = np.array([features[i].room for i in active]) - spent
+        places = np.zeros((len(active), max(depth, 1)), np.int64)
+        for row, i in enumerate(active):
+            places[row, : len(chosen[i])] = chosen[i]
+        budget = budget_features(
+            (spent / L_REF).astype(np.float32), left.astype(np.float32), room.astype(np.float32)
+        )
+        states = States(
+            torch.tensor(active),
+            torch.from_numpy(places),
+            torch.full((len(active),), depth),
+            torch.from_numpy(budget),
+        )
+        actions, stop = model(requests, encoded, states)
+        net = net_value(actions, point.beta, point.lambda_).numpy()
+        ends = net_value(stop, point.beta, point.lambda_).numpy()
+        still = []
+        for row, i in enumerate(active):
+            is_open = np.zeros(size, np.bool_)
+            n = len(features[i].tokens)
+            is_open[:n] = (features[i].tokens <= room[row]) & (left[row] > 0)
+            is_open[chosen[i]] = False
+            values = np.where(is_open, net[row], -np.inf)
+            best = int(values.argmax())
+            if depth == 0:
+                promised[i] = max(values[best], ends[row])
+            if values[best] > ends[row]:
+                chosen[i].append(best)
+                still.append(i)
+        active, depth = still, depth + 1
+    return [(tuple(one), float(value)) for one, value in zip(chosen, promised, strict=True)]
+
+
+@torch.no_grad()
+def predicted_worth(
+    model: Controller,
+    request: LabelledRequest,
+    rows: StateRows,
+    point: TargetConfig,
+) -> Values:
+    """What the controller expects of stopping at each profile of a tree, [n]."""
+    requests = collate_requests([request.features], model.tasks)
+    states = States(
+        torch.zeros(len(rows.length), dtype=torch.int64),
+        torch.from_numpy(rows.chosen),
+        torch.from_numpy(rows.length),
+        torch.from_numpy(rows.budget),
+    )
+    _, stop = model(requests, model.encode(requests), states)
+    return net_value(stop, point.beta, point.lambda_).numpy().astype(np.float64)
