@@ -22,6 +22,7 @@ FLOW = [
     "teacher",
     "labels",
     "controller",
+    "online",
     "baselines",
     "evaluation",
     "bench",

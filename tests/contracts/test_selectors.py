@@ -7,11 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enough.baselines.fixed import FixedLength
+from enough.online.policy import ControllerPolicy
 from enough.protocols import Budget, Selector
 from enough.records import Candidate
 from tests.conftest import make_record, make_request
+from tests.controller.toy import controller
+from tests.online.test_fast_controller import trained
+from tests.retrieval.tiny import BagEncoder
 
-SELECTORS: dict[str, Selector] = {f"fixed-{k}": FixedLength(k) for k in (0, 1, 3, 5, 10)}
+SELECTORS: dict[str, Selector] = {
+    **{f"fixed-{k}": FixedLength(k) for k in (0, 1, 3, 5, 10)},
+    "controller": ControllerPolicy(trained(controller(("LaMP-2",))), BagEncoder()),
+}
 
 
 @pytest.mark.parametrize("name", SELECTORS)

@@ -1,0 +1,98 @@
+"""Algorithm 2: append the record with the highest net value, or stop; at most K_max steps.
+
+In: a request, its pool and budget. Out: a `Selection`, or a `Trace` of every step's values. Repeats
+and overflow are masked, ties are STOP's. No reference, matched record, likelihood or generator can
+be reached from here: a request has no answer, and nothing else is given.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from enough.controller.checkpoint import Trained
+from enough.controller.features import PoolFeatures, featurise
+from enough.errors import UnknownNameError
+from enough.online.fast_controller import FastController, StepValues
+from enough.prompts.profile_sequences import Profile
+from enough.protocols import Budget, Encoder
+from enough.records import Pool, Request, Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision.
+
+    Attributes:
+        values: of every record and of STOP.
+        margin: Q_net(STOP) minus the best record's; +∞ where no record may be taken.
+        stop_probability: σ(margin / T_s).
+        taken: the place of the record that was appended, or None for STOP.
+    """
+
+    values: StepValues
+    margin: float
+    stop_probability: float
+    taken: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """All decisions of one request, the last of them STOP unless the horizon ended it.
+
+    Attributes:
+        steps: in order.
+        profile: places of the records, in prompt order.
+        tokens: what they add to the prompt.
+        reason: why it ended there.
+    """
+
+    steps: tuple[Step, ...]
+    profile: Profile
+    tokens: int
+    reason: str
+
+
+class ControllerPolicy:
+    """Implements `protocols.Selector` with a trained controller and its encoder."""
+
+    def __init__(self, trained: Trained, encoder: Encoder) -> None:
+        self._fast = FastController(trained)
+        self._encoder = encoder
+        self._temperature = trained.stop_temperature
+
+    def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
+        """The records the controller takes, in order."""
+        trace = self.trace(request, pool, budget)
+        return Selection(tuple(pool[place].record for place in trace.profile), trace.reason)
+
+    def trace(self, request: Request, pool: Pool, budget: Budget) -> Trace:
+        """The same with every step's values."""
+        if request.task.name not in self._fast.tasks:
+            raise UnknownNameError("task of this controller", request.task.name, self._fast.tasks)
+        return self.decide(featurise(request, pool, budget, self._encoder))
+
+    def decide(self, features: PoolFeatures) -> Trace:
+        """Algorithm 2 on features that are known already."""
+        walk = self._fast.start(features)
+        steps: list[Step] = []
+        reason = "nothing to choose from"
+        while walk.feasible.any():
+            values = walk.values()
+            best = int(values.net.argmax())
+            margin = values.net_stop - float(values.net[best])
+            stops = not margin < 0
+            probability = _sigmoid(margin / self._temperature)
+            steps.append(Step(values, margin, probability, None if stops else best))
+            if stops:
+                reason = "nothing is worth its tokens" if not walk.chosen else "enough"
+                break
+            walk.take(best)
+            reason = "no further record fits"
+        return Trace(tuple(steps), tuple(walk.chosen), walk.tokens, reason)
+
+
+def _sigmoid(x: float) -> float:
+    return 0.5 * (1 + math.tanh(float(np.clip(x, -60, 60)) / 2))
