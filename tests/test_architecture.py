@@ -19,6 +19,7 @@ FLOW = [
     "matching",
     "prompts",
     "generators",
+    "tuning",
     "teacher",
     "labels",
     "controller",

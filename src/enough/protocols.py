@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,15 @@ class Retriever(Protocol):
 
     def retrieve(self, request: Request, history: History, limit: int) -> Pool:
         """At most `limit` records of the (legal) history, best first, ties in history order."""
+        ...
+
+
+@runtime_checkable
+class PreparingRetriever(Protocol):
+    """A retriever that works faster when it is told beforehand what many requests will need."""
+
+    def prepare(self, requests: Sequence[Request], histories: Sequence[History]) -> None:
+        """Embed everything in large batches; later calls find it in the encoder's cache."""
         ...
 
 

@@ -9,7 +9,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from enough.cli.match import match
+from enough.cli.match import _print_table, match
+from enough.data.folders import read_folder
+from enough.data.splits import study_slices
 from enough.errors import ConfigError, DataError, UnknownNameError
 from tests.data.world import movie_input, tweet_input, write_jsonl
 from tests.retrieval.tiny import WORDS, BagEncoder
@@ -108,6 +110,33 @@ def test_the_table_shows_the_same(films: Path, tweets: Path, wide: Path) -> None
 def test_some_requests_are_enough(films: Path) -> None:
     movies, *_ = rows(films, "--requests", 5)
     assert movies["requests"] == 5
+
+
+def test_a_slice_of_a_study_and_its_shares(films: Path, tmp_path: Path) -> None:
+    (films / "dev.jsonl").write_bytes((films / "train.jsonl").read_bytes().replace(b'"q', b'"d'))
+    shares = {"tune": 0.2, "label": 0.5, "select": 0.1, "report": 0.2}
+    slices = study_slices(read_folder(films), shares, seed=3)
+    config = tmp_path / "slices.toml"
+    config.write_text("[slices]\ntune = 0.2\nlabel = 0.5\nseed = 3\n")
+    for name in ("label", "report"):
+        movies, *_ = rows(films, "--split", name, "--config", config)
+        assert movies["requests"] == len(slices[name])
+    assert 0 < len(slices["label"]) < 12
+
+
+def test_brackets_in_names_are_printed_as_they_are(
+    films: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    odd = tmp_path / "out[" / "x]" / "LaMP_2"
+    odd.parent.mkdir(parents=True)
+    films.rename(odd)
+    assert "LaMP-2" in run(odd)
+    _print_table([{"task": "mine[/x] [bold]"}])
+    assert "mine[/x] [bold]" in capsys.readouterr().out
 
 
 def test_what_cannot_be_is_said(films: Path, tmp_path: Path) -> None:

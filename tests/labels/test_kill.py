@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from tests.labels.runs import digest
 
 ROOT = Path(__file__).parent.parent.parent
-KILLS = 20
+PARTS = 3
+Moment = Literal["start", "call", "end"]
 
 
 def start(folder: Path, workers: int, log: Path, seconds: float) -> subprocess.Popen[bytes]:
@@ -28,37 +32,74 @@ def finish(folder: Path, workers: int, log: Path) -> None:
     assert start(folder, workers, log, 0.0).wait(60) == 0
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_killed_at_20_random_moments(tmp_path: Path, workers: int) -> None:
+# With four other kills each and twelve below these make 32.
+@pytest.mark.parametrize(("workers", "calls"), [(1, 7), (2, 5)])
+def test_killed_at_random_moments(tmp_path: Path, workers: int, calls: int) -> None:
     finish(tmp_path / "whole", 1, tmp_path / "whole.log")
     calls_needed = len((tmp_path / "whole.log").read_text().splitlines())
     rng = random.Random(workers)
     folder, log = tmp_path / "killed", tmp_path / "killed.log"
     log.touch()
     interrupted = 0
-    for _ in range(KILLS // 2):  # two values of `workers` make 20
-        before = len(log.read_text().splitlines())
+    during: list[Moment] = ["call"] * calls
+    moments: list[Moment] = ["start", "start", *during, "end", "start"]
+    for moment in moments:
         process = start(folder, workers, log, 0.02)
-        _wait_for_a_call(log, before, process)
-        time.sleep(rng.uniform(0, 0.1))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        kill(process, moment, folder, log, rng)
         interrupted += not (folder / "manifest.json").exists()
-    assert interrupted >= KILLS // 4, "most kills must hit a run that is not finished"
+    assert interrupted >= len(moments) // 2, "most kills must hit a run that is not finished"
     _wait_until_quiet(log)
     finish(folder, workers, log)
     assert digest(folder) == digest(tmp_path / "whole")
     made = Counter(log.read_text().splitlines())
     assert len(made) == calls_needed
     # A call that ended but was not yet on the disk is all a kill may cost, per worker.
-    assert sum(made.values()) - len(made) <= KILLS // 2 * workers
+    assert sum(made.values()) - len(made) <= len(moments) * workers
 
 
-def _wait_for_a_call(log: Path, before: int, process: subprocess.Popen[bytes]) -> None:
+def test_killed_while_manifest_and_targets_are_written(tmp_path: Path) -> None:
+    whole, log = tmp_path / "whole", tmp_path / "log"
+    finish(whole, 1, log)
+    rng = random.Random(0)
+    hit = 0
+    for round_ in range(6):
+        folder = tmp_path / f"killed-{round_}"
+        shutil.copytree(whole, folder)
+        (folder / "manifest.json").unlink()
+        shutil.rmtree(folder / "targets")
+        max((folder / "trees").iterdir()).unlink()  # the last part is still to come
+        process = start(folder, 1, log, 0.0)
+        hit += kill(process, "end", folder, log, rng)
+        process = start(folder, 1, log, 0.0)  # nothing but the end is left to be done
+        hit += kill(process, "start", folder, log, rng)
+        finish(folder, 1, log)
+        assert digest(folder) == digest(whole)
+    assert hit, "no kill was in time"
+
+
+def kill(
+    process: subprocess.Popen[bytes], moment: Moment, folder: Path, log: Path, rng: random.Random
+) -> bool:
+    """Kill it at such a moment; whether it was still running then."""
+    if moment == "call":
+        before = log.stat().st_size
+        _wait_for(lambda: log.stat().st_size > before, process)
+        time.sleep(rng.uniform(0, 0.1))
+    elif moment == "end":
+        _wait_for(lambda: len(list(folder.glob("trees/*.safetensors"))) == PARTS, process)
+        time.sleep(0.03 * rng.random() ** 2)  # writing it all takes about 10 ms
+    else:  # imports, reading, preparing
+        time.sleep(rng.uniform(0, 0.6))
+    process.send_signal(signal.SIGKILL)
+    return process.wait() == -signal.SIGKILL
+
+
+def _wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Or for the end of the process, where there was nothing left to do."""
     deadline = time.monotonic() + 60
-    while len(log.read_text().splitlines()) == before and process.poll() is None:
+    while not condition() and process.poll() is None:
         assert time.monotonic() < deadline
-        time.sleep(0.005)
+        time.sleep(0.002)
 
 
 def _wait_until_quiet(log: Path) -> None:

@@ -128,6 +128,53 @@ def test_the_nearest_within_all_calipers_are_found(
             assert found == pytest.approx(wanted, abs=1e-5)
 
 
+@pytest.mark.parametrize("content", [0.02, 0.1, 0.3, 0.7])
+def test_leaving_out_cells_beyond_reach_changes_no_match(content: float) -> None:
+    n, dim = 3000, 16
+    rng = np.random.default_rng(5)
+    vectors = rng.normal(size=(60, dim))[rng.integers(60, size=n)] + rng.normal(size=(n, dim)) * 0.1
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    table = replace(random_table(n, content=1), vectors=vectors.astype(np.float32))
+    pruning = Unpruned(table, np.arange(n), MatchConfig(content=content))
+    one = asked(*range(150), table=table, owner=3)
+    found, looked_at = pruning.match(one), pruning.looked_at
+    outcomes = {match.outcome for match in found}
+    assert outcomes == {Outcome.MATCHED, Outcome.REJECTED}
+    pruning.forget_radii()
+    assert pruning.match(one) == found
+    assert looked_at < pruning.looked_at - looked_at
+
+
+class Unpruned(Matcher):
+    """Counts what it looks at, and can be made to look into every cell."""
+
+    looked_at = 0
+
+    def forget_radii(self) -> None:
+        self._cells = replace(self._cells, radii=np.full(len(self._cells.radii), math.pi))
+
+    def _within(self, record: int, query: Floats, numbers: Numbers) -> Numbers:
+        self.looked_at += len(numbers)
+        return super()._within(record, query, numbers)
+
+
+@pytest.mark.parametrize("bits", [-3, -1, 0, 1, 3])
+def test_the_last_bits_of_a_vector_do_not_decide_who_is_accepted(bits: int) -> None:
+    """All differ by exactly what the calipers allow, but for rounding."""
+    table = random_table(30, content=1)
+    vectors = np.zeros((30, 6), np.float32)
+    vectors[:, 0], vectors[:, 1] = 0.6, 0.8
+    vectors[0] = [1, 0, 0, 0, 0, 0]
+    vectors[1:, 0] += np.float32(bits) * np.spacing(np.float32(0.6))
+    years = np.full(30, 2000.0)
+    years[0] += 0.1 + bits * 1e-12
+    table = replace(table, vectors=vectors, time=years, log_length=np.ones(30))
+    allowed = MatchConfig(content=0.4, relevance=0.4, time=0.1 / years.std())
+    assert matcher(table, allowed).match(asked(0, table=table))[0].outcome is Outcome.MATCHED
+    no_content = replace(table, has_content=np.zeros(30, np.bool_))
+    assert matcher(no_content, allowed).match(asked(0, table=table))[0].outcome is Outcome.MATCHED
+
+
 def test_a_request_gets_the_same_alone_and_among_others() -> None:
     table = random_table(300)
     together = matcher(table, WIDE).match(asked(*range(40), table=table))

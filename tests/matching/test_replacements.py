@@ -13,7 +13,9 @@ from enough.data.folders import read_folder
 from enough.data.leakage import LeakageControls
 from enough.data.splits import draw_examples
 from enough.errors import DataError
-from enough.matching.matcher import MatchConfig
+from enough.matching.balance import Balance, audit
+from enough.matching.covariates import Covariates
+from enough.matching.matcher import Asked, Match, MatchConfig
 from enough.matching.replacements import PoolMatcher, Replacements, match_pools
 from enough.moment import strictly_before
 from enough.records import Candidate, Dataset, Example, Record
@@ -249,6 +251,18 @@ def test_requests_get_the_same_in_any_company_and_order() -> None:
     together = places(matcher.match(pools))
     assert places(matcher.match(pools[::-1])) == together[::-1]
     assert [places(matcher.match([one]))[0] for one in pools] == together
+
+
+def test_what_was_barred_is_not_kept_for_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[Asked] = []
+
+    def spied(table: Covariates, asked: Sequence[Asked], matches: list[list[Match]]) -> Balance:
+        kept.extend(asked)
+        return audit(table, asked, matches)
+
+    monkeypatch.setattr("enough.matching.replacements.audit", spied)
+    match_world(["comedy"] * 96, ["classic"] * 8)
+    assert [(len(one.records), len(one.barred)) for one in kept] == [(6, 0)] * 8
 
 
 def test_a_pool_of_another_dataset_is_an_error() -> None:

@@ -120,6 +120,8 @@ def run_label_bench(
         seconds = time.perf_counter() - started
         parts = [read_part(folder / f"{i}.safetensors") for i in range(len(chunks))]
     trees = [tree for part in parts for tree in part.trees]
+    if all(len(tree.lengths) == 1 for tree in trees):
+        raise DataError("no request fits the generator's window with a record: nothing to measure")
     labelled = sum(part.counts.profiles for part in parts)
     scored = sum(part.counts.calls for part in parts)
     per_profile = config.matching.controls + 2
@@ -148,7 +150,7 @@ def run_label_bench(
 
 
 def _job(cases: tuple[Case, ...], folder: Path, name: str) -> ChunkJob:
-    return ChunkJob(cases, folder / f"{name}.safetensors", folder / f"{name}.journal")
+    return ChunkJob(cases, folder / f"{name}.safetensors", folder / f"{name}.journal", "bench")
 
 
 def _plain_sample(
@@ -162,10 +164,12 @@ def _plain_sample(
     rng = np.random.default_rng(config.seed)
     prompter = Prompter(generator.tokenizer)
     sample: list[ScoredSequence] = []
-    for case, tree in zip(cases, trees, strict=True):
+    named = {case.name: case for case in cases}
+    for tree in trees:  # requests that do not fit the window have none
+        case = named[f"{tree.of.task}/{tree.of.request}"]
         subject = Subject(case, prompter, generator.window, config.search.max_records)
         profiles = [profile for profile in tree.profiles if profile]
-        count = max(1, round(share * len(profiles)))
+        count = min(len(profiles), max(1, round(share * len(profiles))))
         for i in rng.choice(len(profiles), count, replace=False):
             profile = profiles[i]
             slot = int(rng.integers(len(profile)))

@@ -1,4 +1,4 @@
-"""The command line: `enough data`, `lengths`, `match`, `label`, `train`, `oracle`, `demo`, `bench`.
+"""The command line: `enough data`, `lengths`, `tune`, `match`, `label`, `train`, `oracle`, `demo`, `bench`.
 
 Only Typer is imported here; a command imports what it needs when it runs, so help is instant.
 """
@@ -10,7 +10,7 @@ import sys
 
 import typer
 
-from enough.cli import bench, data, label, lengths, match, oracle, train
+from enough.cli import bench, data, label, lengths, match, oracle, train, tune
 from enough.errors import EnoughError, MissingExtraError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.command("lengths")(lengths.lengths)
+app.command("tune")(tune.tune)
 app.command("match")(match.match)
 app.command("label")(label.label)
 app.command("train")(train.train)

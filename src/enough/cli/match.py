@@ -28,7 +28,9 @@ _NAMED = ("log length", "relevance", "time")
 def match(
     data: Annotated[list[Path], typer.Argument(help="Folders with logs or LaMP files.")],
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
-    split: Annotated[str, typer.Option(help="Which examples.")] = "train",
+    split: Annotated[
+        str, typer.Option(help="Which examples: of the data (train) or of a study (label).")
+    ] = "train",
     requests: Annotated[int, typer.Option(min=0, help="Requests per task; 0 takes all.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -41,7 +43,10 @@ def match(
 
     settings = load_config(config, AuditConfig) if config else AuditConfig()
     datasets = [read_folder(folder) for folder in data]
-    drawn = [(dataset, draw_examples(dataset, split, requests, seed=0)) for dataset in datasets]
+    drawn = [
+        (dataset, draw_examples(dataset, split, requests, 0, settings.slices))
+        for dataset in datasets
+    ]
     with progress_bars() as update:
         update("loading models", 0, 1)
         stages = build_stages(settings.retrieval)
@@ -109,6 +114,7 @@ def _together(rows: Sequence[dict[str, Any]], audits: Sequence[Balance]) -> dict
 
 def _print_table(rows: Sequence[dict[str, Any]]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(
@@ -127,7 +133,7 @@ def _print_table(rows: Sequence[dict[str, Any]]) -> None:
         shares = [_shown(row.get(name), ".1%") for name in _SHARES]
         sizes = [_shown(row.get(name), ".3f") for name in _DIFFERENCES]
         named = [_shown(row.get("smd", {}).get(name), "+.3f") for name in _NAMED]
-        table.add_row(row["task"], *counts, *shares, *sizes, *named)
+        table.add_row(escape(row["task"]), *counts, *shares, *sizes, *named)
     Console().print(table)
 
 

@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM
 from enough.checkpoints import fingerprint, load_checkpoint
 from enough.errors import MissingExtraError, ModelError
 from enough.generators.causal_lm import CausalLM
-from enough.generators.config import GeneratorConfig, ScorerName
+from enough.generators.config import GeneratorConfig, ScorerName, locate_adapter
 from enough.generators.forked import ForkedScorer
 from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.naive import NaiveScorer
@@ -37,6 +37,7 @@ SCORERS: dict[str, Callable[[CausalLM, int], Scorer]] = {
     "forked": ForkedScorer,
 }
 _RECURRENT = {"linear_attention", "mamba", "conv", "hybrid"}
+_TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
 _GENERATION_TOKENS = 8192  # prompt tokens decoded together
 
 
@@ -50,6 +51,7 @@ class HFGenerator:
         self.batch_tokens = batch_tokens(self.lm)
         self.scorer = build_scorer(self.lm, scorer)
         self._end_tokens = _end_tokens(model, tokenizer)
+        self.turn_end = _turn_end(tokenizer, self._end_tokens)
         # In half precision scorers differ by rounding, so their scores are kept apart.
         exact = self.lm.dtype == torch.float32
         way = "" if exact else f"-{type(self.scorer).__name__}-{self.lm.device.type}"
@@ -191,19 +193,26 @@ def _with_adapter(model: Any, adapter: Path) -> Any:
         from peft import PeftModel  # noqa: PLC0415 (an extra)
     except ImportError:
         raise MissingExtraError("a LoRA adapter", "lora") from None
-    if not (adapter / "adapter_config.json").is_file():
-        raise ModelError(f"{adapter}: not an adapter folder (no adapter_config.json)")
-    return PeftModel.from_pretrained(model, adapter).merge_and_unload()
+    return PeftModel.from_pretrained(model, locate_adapter(adapter)).merge_and_unload()
 
 
 def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
     """Every token that ends an answer: the model's own and the chat template's end of turn."""
     configured = model.generation_config.eos_token_id
     ends = list(configured) if isinstance(configured, list) else [configured]
-    turn_ends = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
-    ends += [tokenizer.get_added_vocab().get(token) for token in turn_ends]
+    ends += [tokenizer.get_added_vocab().get(token) for token in _TURN_ENDS]
     ends += [tokenizer.eos_token_id]
     found = list(dict.fromkeys(end for end in ends if end is not None))
     if not found:
         raise ModelError("the model names no end-of-text token, so its answers would never end")
     return found
+
+
+def _turn_end(tokenizer: Any, ends: Sequence[int]) -> int:
+    """The one of them that a tuned model should learn to end an answer with.
+
+    The chat template's, where it has one: what a tokenizer calls its end differs between releases.
+    """
+    vocabulary = tokenizer.get_added_vocab()
+    named = [vocabulary[token] for token in _TURN_ENDS if token in vocabulary]
+    return int((named or list(ends))[0])

@@ -23,7 +23,8 @@ from enough.matching.neighbours import Cells, Times
 from enough.protocols import Floats
 
 _LOOKED_AT = 4  # times K⁻ acceptable candidates are enough to choose from
-_DECIMALS = 6  # of a distance: below that, bits depend on the machine
+_DECIMALS = 6  # of a difference or a distance: below that, bits depend on the machine
+_ROUNDING = 10.0**-_DECIMALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +149,9 @@ class Matcher:
 
         table, config = self._table, self._config
         if table.has_content[record]:
-            return np.sort(self._cells.around(table.vectors[record], enough, keep))
-        reach = config.time * self._apart.time_spread
+            reach = config.content + _ROUNDING
+            return np.sort(self._cells.around(table.vectors[record], reach, enough, keep))
+        reach = (config.time + _ROUNDING) * self._apart.time_spread
         chance = np.random.default_rng((config.seed, asked.salt, record)).random()
         return self._times.around(float(table.time[record]), reach, chance, enough, keep)
 
@@ -157,14 +159,15 @@ class Matcher:
         """Those within every caliper; vectors, the dearest, are compared last."""
         table, config, apart = self._table, self._config, self._apart
         in_time = apart.in_time(record, numbers)
-        close = np.isfinite(in_time) & (in_time <= config.time)
-        close &= apart.in_metadata(record, numbers) <= config.metadata
+        close = np.isfinite(in_time) & _at_most(in_time, config.time)
+        close &= _at_most(apart.in_metadata(record, numbers), config.metadata)
         if not table.has_content[record]:
             return numbers[close]
-        close &= apart.in_length(record, numbers) <= config.length
+        close &= _at_most(apart.in_length(record, numbers), config.length)
         numbers = numbers[close]
         content, relevance = apart.in_content(record, query, numbers)
-        return numbers[(content <= config.content) & (relevance <= config.relevance)]
+        near = _at_most(content, config.content) & _at_most(relevance, config.relevance)
+        return numbers[near]
 
     def _distance(self, record: int, query: Floats, numbers: Numbers) -> Values:
         """The sum of all differences, [len(numbers)]."""
@@ -175,3 +178,8 @@ class Matcher:
             total += (content + relevance) / self._table.cosine_spread
             total += apart.in_length(record, numbers)
         return total.round(_DECIMALS)
+
+
+def _at_most(differences: Values, caliper: float) -> Flags:
+    """Rounded, so that the last bits of a vector do not decide who is accepted."""
+    return np.asarray(differences.round(_DECIMALS) <= caliper, np.bool_)

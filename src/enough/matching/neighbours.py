@@ -2,9 +2,10 @@
 
 In: unit vectors, or times. Out: for a place among them the numbers of acceptable records around it,
 from a small part of all that there are. `Cells` is an inverted file: k-means cells, about the root
-of n of them, the nearest ones first. `Times` is for records without content: a sorted line, in
-random order where times are equal. What is acceptable is the caller's business; both widen the
-search until enough has been accepted or nothing is left to look at.
+of n of them, the nearest ones first, without those that are too far away to hold anything
+acceptable. `Times` is for records without content: a sorted line, in random order where times are
+equal. What is acceptable is the caller's business; both widen the search until enough has been
+accepted or nothing is left to look at.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _SAMPLE_PER_CELL = 64  # what k-means is trained on; more does not make better c
 _ROUNDS = 8
 _BLOCK = 8192  # vectors compared with all centres at once
 _FIRST_SIZE = 64  # of records in the order of time
+_ROUNDING = 1e-5  # of a cosine: far more than float32 loses, far less than a cell is wide
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +37,13 @@ class Cells:
         centres: unit vectors, [cells, dim].
         members: the numbers of the records, cell after cell, [n].
         starts: where each cell begins in `members`, [cells + 1].
+        radii: no member is at a larger angle to its cell's centre, [cells].
     """
 
     centres: NDArray[np.float32]
     members: Numbers
     starts: Numbers
+    radii: NDArray[np.float64]
 
     @classmethod
     def build(cls, vectors: NDArray[np.float32], numbers: Numbers, seed: int) -> Cells:
@@ -48,21 +52,32 @@ class Cells:
         cells = max(1, round(math.sqrt(len(numbers))))
         sample = rng.permutation(numbers)[: cells * _SAMPLE_PER_CELL]
         centres = _centres(vectors[np.sort(sample)], cells, rng)
-        cell = _nearest(vectors, numbers, centres)
+        cell, cosines = _nearest(vectors, numbers, centres)
         order = np.argsort(cell, kind="stable")
         starts = np.searchsorted(cell[order], np.arange(len(centres) + 1))
-        return cls(centres, numbers[order], starts.astype(np.int64))
+        lowest = np.ones(len(centres))
+        np.minimum.at(lowest, cell, cosines)
+        return cls(centres, numbers[order], starts.astype(np.int64), _angle(lowest - _ROUNDING))
 
-    def around(self, vector: NDArray[np.float32], enough: int, keep: Keep) -> Numbers:
-        """At least `enough` acceptable numbers near the vector, or all acceptable ones."""
-        nearest_first = np.argsort(-(self.centres @ vector), kind="stable")
+    def around(self, vector: NDArray[np.float32], reach: float, enough: int, keep: Keep) -> Numbers:
+        """At least `enough` acceptable numbers near the vector, or all acceptable ones.
+
+        Nothing at a cosine distance (1 − cosine) above `reach` is acceptable. Two angles with the
+        centre differ by no more than the angle between the two, so a cell may be wholly beyond it.
+        """
+        cosines = (self.centres @ vector).astype(np.float64)
+        nearest_first = np.argsort(-cosines, kind="stable")
+        beyond = _angle(cosines + _ROUNDING) - self.radii > _angle(1 - reach - _ROUNDING)
         found: list[Numbers] = []
         first, count, accepted = 0, _FIRST_CELLS, 0
         while first < len(nearest_first) and accepted < enough:
             chosen = nearest_first[first : first + count]
-            parts = [self.members[self.starts[c] : self.starts[c + 1]] for c in chosen]
-            found.append(keep(np.concatenate(parts)))
-            accepted += len(found[-1])
+            # Left out after choosing: who is found with whom does not depend on the radii.
+            near = chosen[~beyond[chosen]]
+            if len(near):
+                parts = [self.members[self.starts[c] : self.starts[c + 1]] for c in near]
+                found.append(keep(np.concatenate(parts)))
+                accepted += len(found[-1])
             first, count = first + count, count * 2
         return np.concatenate(found) if found else np.zeros(0, np.int64)
 
@@ -127,7 +142,7 @@ def _centres(
     everything = np.arange(len(sample))
     centres = sample[np.sort(rng.choice(len(sample), count, replace=False))]
     for _ in range(_ROUNDS):
-        cell = _nearest(sample, everything, centres)
+        cell, _ = _nearest(sample, everything, centres)
         order = np.argsort(cell, kind="stable")
         _, starts = np.unique(cell[order], return_index=True)
         sums = np.add.reduceat(sample[order], starts, axis=0, dtype=np.float64)
@@ -138,10 +153,17 @@ def _centres(
 
 def _nearest(
     vectors: NDArray[np.float32], numbers: Numbers, centres: NDArray[np.float32]
-) -> Numbers:
-    """The cell of each record, [len(numbers)]."""
-    blocks = [
-        np.argmax(vectors[numbers[first : first + _BLOCK]] @ centres.T, axis=1)
-        for first in range(0, len(numbers), _BLOCK)
-    ]
-    return np.concatenate(blocks).astype(np.int64) if blocks else np.zeros(0, np.int64)
+) -> tuple[Numbers, NDArray[np.float32]]:
+    """The cell of each record and its cosine with the centre, [len(numbers)] each."""
+    cell = np.zeros(len(numbers), np.int64)
+    highest = np.zeros(len(numbers), np.float32)
+    for first in range(0, len(numbers), _BLOCK):
+        block = slice(first, first + _BLOCK)
+        cosines = vectors[numbers[block]] @ centres.T
+        cell[block] = cosines.argmax(axis=1)
+        highest[block] = cosines.max(axis=1)
+    return cell, highest
+
+
+def _angle(cosines: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    return np.asarray(np.arccos(np.clip(cosines, -1, 1)))

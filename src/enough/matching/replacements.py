@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from enough.data.leakage import LeakageControls, Progress
+from enough.data.splits import SliceConfig
 from enough.errors import DataError
 from enough.matching.balance import Balance, audit
 from enough.matching.covariates import Numbers, covariates, start_of, unit_vectors
@@ -32,8 +33,9 @@ _TOGETHER = 256  # requests whose candidates are compared with targets in one go
 
 @dataclass(frozen=True, slots=True)
 class AuditConfig:
-    """How pools are made and how their records are matched."""
+    """Whose pools, how they are made and how their records are matched."""
 
+    slices: SliceConfig = field(default_factory=SliceConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     matching: MatchConfig = field(default_factory=MatchConfig)
 
@@ -99,8 +101,9 @@ class PoolMatcher:
         for first in range(0, len(pooled), _TOGETHER):
             some = pooled[first : first + _TOGETHER]
             new = self._asked(some)
-            asked += new
             matches += self._matched([one.example for one in some], new)
+            # The audit does not read what was barred, and for many requests that is a lot to keep.
+            asked += [replace(one, barred=np.zeros(0, np.int64)) for one in new]
             if progress is not None:
                 progress("matching", len(asked), len(pooled))
         found = tuple(

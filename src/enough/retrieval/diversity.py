@@ -6,6 +6,7 @@ of taking; a score is what the record was worth at that moment, so scores never 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from enough.errors import ConfigError
 from enough.protocols import Encoder, Floats, Retriever
 from enough.records import History, Pool, Request
-from enough.retrieval.ranking import best_first, retrieval_texts
+from enough.retrieval.ranking import best_first, embed_all, retrieval_texts
 from enough.retrieval.vectors import unit_rows
 
 
@@ -37,6 +38,10 @@ class DiversityRetriever:
     def __post_init__(self) -> None:
         if not 0 <= self.relevance_weight <= 1:
             raise ConfigError(f"relevance_weight must be in [0, 1], not {self.relevance_weight}")
+
+    def prepare(self, requests: Sequence[Request], histories: Sequence[History]) -> None:
+        """Embed everything in large batches."""
+        embed_all(self.encoder, requests, histories)
 
     def retrieve(self, request: Request, history: History, limit: int) -> Pool:
         """`limit` records that are relevant and differ from each other."""

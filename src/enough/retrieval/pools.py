@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
 from enough.errors import ConfigError, UnknownNameError
-from enough.protocols import Retriever
+from enough.protocols import PreparingRetriever, Retriever
 from enough.records import Dataset, Example, Pool
 from enough.retrieval.embedding_cache import CachedEncoder
 from enough.retrieval.encoders import load_encoder
@@ -60,6 +60,8 @@ def pooled(
         [dataset.history(request) for request in requests],
         [example.reference for example in examples],
     )
+    if isinstance(retriever, PreparingRetriever):
+        retriever.prepare(requests, [history.records for history in legal])
     for example, history in zip(examples, legal, strict=True):
         yield PooledExample(example, retriever.retrieve(example.request, history.records, limit))
 

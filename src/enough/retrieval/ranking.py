@@ -11,8 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from enough.records import Candidate, History, Pool
+from enough.protocols import Encoder
+from enough.records import Candidate, History, Pool, Request
 from enough.tasks import Task
+
+_EMBEDDED_TOGETHER = 4096
 
 
 def retrieval_texts(task: Task, history: History) -> list[str]:
@@ -21,6 +24,19 @@ def retrieval_texts(task: Task, history: History) -> list[str]:
         task.retrieval_text.format(context=record.context, action=record.action)
         for record in history
     ]
+
+
+def embed_all(encoder: Encoder, requests: Sequence[Request], histories: Sequence[History]) -> None:
+    """Embed all distinct texts of many requests at once, for the encoder's cache to keep."""
+    texts = {
+        text
+        for request, history in zip(requests, histories, strict=True)
+        for text in retrieval_texts(request.task, history)
+    }
+    ordered = sorted(texts, key=lambda text: (len(text), text))
+    for start in range(0, len(ordered), _EMBEDDED_TOGETHER):
+        encoder.encode(ordered[start : start + _EMBEDDED_TOGETHER], "document")
+    encoder.encode(sorted({request.query for request in requests}), "query")
 
 
 def best_first(history: History, scores: ArrayLike, limit: int) -> Pool:

@@ -1,0 +1,1 @@
+"""A small adapter for the frozen generator, so that it can be personalised."""

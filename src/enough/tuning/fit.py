@@ -1,0 +1,135 @@
+"""The fitting itself: AdamW over the adapter's weights, one step after the other.
+
+In: a generator with LoRA layers in it, samples, settings, and where to keep the state. Out: the
+loss of every step; the weights are changed in place. A run that goes on from a saved state ends
+with the same bits on the same machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.utils import deterministic
+
+from enough.errors import ModelError
+from enough.generators.causal_lm import CausalLM
+from enough.tuning.config import TuneConfig
+from enough.tuning.lora import Lora
+from enough.tuning.loss import summed_loss
+from enough.tuning.samples import Samples
+from enough.tuning.schedule import Schedule, passes
+from enough.tuning.state_files import UnfinishedRun
+
+_SHOWN = 20  # steps whose mean loss is shown
+
+
+class OnStep(Protocol):
+    """Called with a step's name, what is done, what there is to do, and perhaps more."""
+
+    def __call__(self, name: str, done: int, total: int, note: str = "") -> None:
+        """Tell how far a step is."""
+        ...
+
+
+def silent(name: str, done: int, total: int, note: str = "") -> None:
+    """Tells nobody."""
+
+
+def fit(
+    lm: CausalLM,
+    lora: Lora,
+    samples: Samples,
+    config: TuneConfig,
+    state: UnfinishedRun,
+    *,
+    on_step: OnStep = silent,
+) -> NDArray[np.float32]:
+    """Make all steps, or those that are left; returns the mean loss of each, [steps]."""
+    stepper = _Stepper(lm, lora, samples, config)
+    steps = stepper.schedule.steps
+    losses = torch.zeros(steps)
+    done = state.restore(lora.weights, stepper.optimiser)
+    first = 0 if done is None else len(done)
+    if done is not None:
+        losses[:first] = done
+    lora.dropping_out(True)
+    with reproducible(lm.device):
+        for step in range(first, steps):
+            losses[step] = stepper.step(step)
+            so_far = step + 1
+            if so_far % config.save_every == 0 or so_far == steps:
+                state.save(lora.weights, stepper.optimiser, losses[:so_far])
+            recent = losses[max(0, so_far - _SHOWN) : so_far].mean()
+            on_step("tuning", so_far, steps, f"loss {recent:.3f}")
+    lora.dropping_out(False)
+    found: NDArray[np.float32] = losses.numpy()
+    return found
+
+
+class _Stepper:
+    """One step of the optimiser at a time."""
+
+    def __init__(self, lm: CausalLM, lora: Lora, samples: Samples, config: TuneConfig) -> None:
+        self._lm = lm
+        self._samples = samples
+        self._weights = list(lora.weights.values())
+        self._clip = config.clip
+        self._pass_tokens = config.pass_tokens or _pass_tokens(lm.device)
+        self.schedule = Schedule.of(len(samples), config)
+        self.optimiser = torch.optim.AdamW(self._weights, lr=config.learning_rate, weight_decay=0.0)
+
+    def step(self, number: int) -> float:
+        """Accumulate the gradient over the passes of a step, then move; the mean loss."""
+        torch.manual_seed(self.schedule.torch_seed(number))
+        epoch, members = self.schedule.members(number)
+        sequences = [self._samples.sequence(int(place), epoch) for place in members]
+        self.optimiser.zero_grad(set_to_none=True)
+        loss = torch.zeros((), device=self._lm.device)
+        for batch in passes(sequences, self._pass_tokens):
+            with half_precision(self._lm):
+                part = summed_loss(self._lm, batch) / len(sequences)
+            part.backward()  # type: ignore[no-untyped-call]
+            loss += part.detach()
+        torch.nn.utils.clip_grad_norm_(self._weights, self._clip)
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.schedule.rate(number)
+        self.optimiser.step()
+        if not torch.isfinite(loss):
+            raise ModelError(
+                f"the loss of step {number + 1} is not a number; lower learning_rate, or set "
+                'generator.dtype = "float32"'
+            )
+        return float(loss)
+
+
+def half_precision(lm: CausalLM) -> AbstractContextManager[None]:
+    """bfloat16 products on a GPU whose model is in bfloat16; nothing elsewhere."""
+    wanted = lm.device.type == "cuda" and lm.dtype == torch.bfloat16
+    return torch.autocast(lm.device.type, torch.bfloat16, enabled=wanted)
+
+
+@contextmanager
+def reproducible(device: torch.device) -> Iterator[None]:
+    """Random numbers of our own, and sums in an order that does not change from run to run."""
+    before = torch.are_deterministic_algorithms_enabled()
+    only_warns = torch.is_deterministic_algorithms_warn_only_enabled()
+    filling = deterministic.fill_uninitialized_memory  # type: ignore[attr-defined]
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
+        try:
+            torch.use_deterministic_algorithms(True, warn_only=True)
+            deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
+            yield
+        finally:
+            torch.use_deterministic_algorithms(before, warn_only=only_warns)
+            deterministic.fill_uninitialized_memory = filling  # type: ignore[attr-defined]
+
+
+def _pass_tokens(device: torch.device) -> int:
+    """With SmolLM2's activations: about 20 GB on a GPU, 4 GB on a CPU."""
+    return 16_384 if device.type == "cuda" else 1024

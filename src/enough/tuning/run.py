@@ -1,0 +1,199 @@
+"""A tuning run: from data sets and a frozen generator to an adapter on disk.
+
+In: data sets and settings. Out: the folder described in `adapter_files`. While it is worked on, a
+folder beside it holds what a killed run goes on from.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from enough.data.leakage import LeakageControls
+from enough.errors import ConfigError, DataError
+from enough.generators.config import GeneratorConfig
+from enough.generators.hf import HFGenerator
+from enough.prompts.prompter import Prompter
+from enough.protocols import Retriever
+from enough.records import Dataset, Example
+from enough.retrieval.pools import PooledExample, pooled
+from enough.tuning.adapter_files import FORMAT, TUNING_FILE, versions, write_adapter
+from enough.tuning.config import TuneConfig, model_name
+from enough.tuning.fit import OnStep, fit, silent
+from enough.tuning.held_out import Trio, as_rows, held_out_trios, measure
+from enough.tuning.lora import Lora, require_peft
+from enough.tuning.people import Dealt, deal_out
+from enough.tuning.samples import Samples
+from enough.tuning.state_files import UnfinishedRun, first_difference, read_json, write_json
+
+_TENTH = 10
+
+
+class TuneRun:
+    """One run into one folder."""
+
+    def __init__(
+        self, datasets: Sequence[Dataset], config: TuneConfig, out: Path, source: str = "own logs"
+    ) -> None:
+        names = [dataset.task.name for dataset in datasets]
+        if len(set(names)) < len(names):
+            raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")
+        self.config = config
+        self.out = out
+        self._source = source
+        self._dealt = [deal_out(dataset, config) for dataset in datasets]
+        self._settings = {
+            "format": FORMAT,
+            "config": config.of_result,
+            "data": {dealt.dataset.task.name: dealt.digest for dealt in self._dealt},
+        }
+
+    def run(
+        self,
+        stages: Callable[[], tuple[LeakageControls, Retriever]],
+        load: Callable[[], HFGenerator],
+        on_step: OnStep = silent,
+    ) -> dict[str, Any]:
+        """Tune and write the adapter, or find it there; returns the content of its tuning.json.
+
+        Args:
+            stages: loads leakage controls and retriever; not called if the adapter is there.
+            load: loads the generator; likewise. LoRA layers are put into its model; its
+                fingerprint stays that of the model as it came.
+            on_step: told how far it is.
+        """
+        unfinished = UnfinishedRun(self.out.with_name(f"{self.out.name}.unfinished"))
+        if self.out.exists():
+            about = self._finished()
+            unfinished.remove()  # a kill may have come between the two
+            return about
+        require_peft()
+        with unfinished.held():
+            unfinished.require_settings(self._settings)
+            generator = load()
+            # Before anything slow: it may find that the settings do not suit the model.
+            lora = Lora(generator.lm, self.config.lora, self.config.seed)
+            controls, retriever = stages()
+            fitted = [self._pools(d, d.fitted, controls, retriever, on_step) for d in self._dealt]
+            held = [self._pools(d, d.held_out, controls, retriever, on_step) for d in self._dealt]
+            about = self._tune(generator, lora, fitted, held, unfinished, on_step=on_step)
+            unfinished.remove()
+        return about
+
+    def _finished(self) -> dict[str, Any]:
+        if not (self.out / TUNING_FILE).exists():
+            raise ConfigError(f"{self.out}: is there, but no adapter of ours; name another folder")
+        about = read_json(self.out / TUNING_FILE)
+        if (name := first_difference(about["settings"], self._settings)) is not None:
+            raise ConfigError(f"{self.out}: was tuned with another setting of {name}")
+        return about
+
+    def _pools(
+        self,
+        dealt: Dealt,
+        examples: Sequence[Example],
+        controls: LeakageControls,
+        retriever: Retriever,
+        on_step: OnStep,
+    ) -> list[PooledExample]:
+        name = dealt.dataset.task.name
+        found = []
+        limit = self.config.retrieval.pool
+        for one in pooled(dealt.dataset, examples, controls, retriever, limit):
+            found.append(one)
+            on_step(f"{name}: retrieving", len(found), len(examples))
+        return found
+
+    def _tune(
+        self,
+        generator: HFGenerator,
+        lora: Lora,
+        fitted: Sequence[Sequence[PooledExample]],
+        held: Sequence[Sequence[PooledExample]],
+        unfinished: UnfinishedRun,
+        *,
+        on_step: OnStep,
+    ) -> dict[str, Any]:
+        config = self.config
+        prompter = Prompter(generator.tokenizer)
+        limit = min(config.max_tokens, generator.window)
+        samples = Samples(
+            [one for pools in fitted for one in pools],
+            prompter,
+            generator.turn_end,
+            max_records=config.max_records,
+            max_tokens=limit,
+            seed=config.seed,
+        )
+        trios = [trio for pools in held for trio in held_out_trios(pools, prompter, config, limit)]
+        if not len(samples) or not trios:
+            raise DataError("no request is left to tune on or to measure; see max_tokens")
+        before = _before(unfinished, generator, trios, on_step)
+        losses = fit(generator.lm, lora, samples, config, unfinished, on_step=on_step)
+        lora.round_off()
+        on_step("measuring, tuned", 0, len(trios))
+        after = as_rows(measure(generator, trios))
+        on_step("measuring, tuned", len(trios), len(trios))
+        about = {
+            "base_model": model_name(config.generator.model),
+            "generator": generator.fingerprint,
+            "source": self._source,
+            "settings": self._settings,
+            "requests": {"fitted": _counts(fitted), "held_out": _counts(held)},
+            "left_out": samples.left_out,
+            "weights": sum(weight.numel() for weight in lora.weights.values()),
+            "steps": len(losses),
+            "loss": _first_and_last(losses),
+            "measured": {"before": before, "after": after},
+            "versions": versions(),
+        }
+        write_adapter(self.out, lora, about)
+        return read_json(self.out / TUNING_FILE)
+
+
+def load_for_tuning(config: GeneratorConfig) -> HFGenerator:
+    """The frozen generator, in float32 on a CPU and bfloat16 on a GPU unless told otherwise."""
+    # Read by cuBLAS when it is first used; without it its sums may be in any order.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    device = config.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    dtype = config.dtype
+    if dtype == "auto" and not device.startswith("cuda"):
+        dtype = "float32"  # bfloat16 alone is too coarse for a gradient
+    # Padded batches: LoRA layers and gradients go through the model as it is.
+    return HFGenerator.load(dataclasses.replace(config, dtype=dtype, scorer="naive"))
+
+
+def _before(
+    unfinished: UnfinishedRun, generator: HFGenerator, trios: Sequence[Trio], on_step: OnStep
+) -> list[dict[str, Any]]:
+    """What was measured when the run began, by this same generator; updates start at zero."""
+    if unfinished.before_file.exists():
+        kept = read_json(unfinished.before_file)
+        if kept["generator"] != generator.fingerprint:
+            raise ConfigError(
+                f"{unfinished.path}: was begun with other weights or another precision; give the "
+                "old ones back, or delete it to begin anew"
+            )
+        rows: list[dict[str, Any]] = kept["measured"]
+        return rows
+    on_step("measuring, as it comes", 0, len(trios))
+    rows = as_rows(measure(generator, trios))
+    write_json(unfinished.before_file, {"generator": generator.fingerprint, "measured": rows})
+    on_step("measuring, as it comes", len(trios), len(trios))
+    return rows
+
+
+def _counts(pools: Sequence[Sequence[PooledExample]]) -> dict[str, int]:
+    return {of_task[0].example.request.task.name: len(of_task) for of_task in pools}
+
+
+def _first_and_last(losses: NDArray[np.float32]) -> dict[str, float]:
+    part = max(1, len(losses) // _TENTH)
+    return {"first_tenth": float(losses[:part].mean()), "last_tenth": float(losses[-part:].mean())}
