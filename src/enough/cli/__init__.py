@@ -1,4 +1,4 @@
-"""The command line: `enough data`, `lengths`, `tune`, `match`, `label`, `train`, `oracle`, `demo`, `bench`.
+"""The command line, one module for each command.
 
 Only Typer is imported here; a command imports what it needs when it runs, so help is instant.
 """

@@ -85,10 +85,13 @@ def label(
     chunk: Annotated[int, typer.Option(min=1, help="Requests searched in step.")] = 8,
     max_records: Annotated[int, typer.Option(min=1, help="K_max.")] = 10,
     actions: Annotated[int, typer.Option(min=1, help="J, actions per deeper state.")] = 8,
-    width: Annotated[int, typer.Option(min=1, help="W, prefixes kept per depth.")] = 4,
+    width: Annotated[
+        int,
+        typer.Option(min=1, help="W, prefixes kept per depth; labels use 4, which takes longer."),
+    ] = 1,
     naive_share: Annotated[
         float, typer.Option(min=0.001, max=1.0, help="Share of profiles to score naively.")
-    ] = 0.02,
+    ] = 0.05,
     seed: int = 0,
     as_json: Json = False,
 ) -> None:
