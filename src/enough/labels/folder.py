@@ -108,6 +108,8 @@ class LabelFolder:
 
     def require_finished(self) -> None:
         """Refuse a folder whose trees are not all there."""
+        if not self.path.is_dir():
+            raise DataError("there is no such folder", path=self.path)
         if not self.manifest_file.exists():
             raise DataError("labelling is not finished; run `enough label` again", path=self.path)
 
