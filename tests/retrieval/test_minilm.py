@@ -29,6 +29,18 @@ def test_similarities_are_the_published_ones(minilm: Encoder) -> None:
     np.testing.assert_allclose(vectors @ vectors.T, expected, atol=2e-3)
 
 
+def test_a_vector_does_not_depend_on_its_company_to_the_last_bit(minilm: Encoder) -> None:
+    """Otherwise labels would depend on what a cache happened to hold before."""
+    rng = np.random.default_rng(0)
+    words = ["amber", "birch", "cedar", "dune", "ember", "fjord", "grove"]
+    texts = [" ".join(rng.choice(words, rng.integers(1, 80))) for _ in range(40)]
+    together = minilm.encode(texts, "document")
+    assert (minilm.encode(texts[:1], "document") == together[:1]).all()
+    for _ in range(4):
+        some = rng.permutation(40)[: int(rng.integers(2, 15))]
+        assert (minilm.encode([texts[i] for i in some], "document") == together[some]).all()
+
+
 def test_hostile_texts(minilm: Encoder) -> None:
     texts = ["", "\ud800", "x" * 1_000_000, "word " * 200_000, "[SEP] [MASK]"]
     vectors = minilm.encode(texts, "document")
