@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import tomllib
 import types
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -50,6 +51,13 @@ def from_table(table: dict[str, Any], kind: type[C], where: str) -> C:
         return kind(**values)
     except EnoughError as error:  # from the dataclass's own checks, which do not know the file
         raise ConfigError(f"{where}: {error}") from None
+
+
+def require_at_least(config: object, least: Mapping[str, float], table: str = "") -> None:
+    """Refuse a dataclass with a field below its least value; for its own checks."""
+    for name, bound in least.items():
+        if not (value := getattr(config, name)) >= bound:  # refuses NaN, too
+            raise ConfigError(f"{table}{name} must be at least {bound}, not {value}")
 
 
 def key_of(field: str) -> str:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from enough.cli import app
 from enough.errors import ConfigError, DataError, UnknownNameError
 from enough.generators.fake import FakeGenerator
-from tests.data.world import tweet_input, write_jsonl
+from tests.data.world import write_tweet_log
 from tests.retrieval.tiny import BagEncoder
 
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath")
@@ -42,30 +42,15 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
     """Ten users with two to eleven records each."""
-    folder = tmp_path / "LaMP_7"
-    histories = [
-        {
-            "user_id": f"u{n}",
-            "records": [
-                {"id": f"u{n}-{i}", "text": f"{WORDS[(n + i) % 8]} {WORDS[(n * i) % 8]} {n} {i}"}
-                for i in range(2 + n)
-            ],
-        }
+    tweets = {
+        f"u{n}": [f"{WORDS[(n + i) % 8]} {WORDS[(n * i) % 8]} {n} {i}" for i in range(2 + n)]
         for n in range(10)
+    }
+    answers = [
+        (f"u{n % 10}", f"{WORDS[n % 8]} and {WORDS[(n + 3) % 8]} along the way") for n in range(20)
     ]
-    requests = [
-        {
-            "id": f"q{n}",
-            "user_id": f"u{n % 10}",
-            "input": tweet_input(f"a walk {n}"),
-            "output": f"{WORDS[n % 8]} and {WORDS[(n + 3) % 8]} along the way",
-        }
-        for n in range(20)
-    ]
-    write_jsonl(folder / "histories.jsonl", histories)
-    write_jsonl(folder / "train.jsonl", requests)
     (tmp_path / "settings.toml").write_text(SETTINGS)
-    return folder
+    return write_tweet_log(tmp_path / "LaMP_7", tweets, answers)
 
 
 def label(log: Path, *arguments: object) -> str:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from enough.cli import tune as command
 from enough.errors import ConfigError, DataError, UnknownNameError
 from tests.conftest import TinyModel
-from tests.data.world import tweet_input, write_jsonl
+from tests.data.world import write_tweet_log
 from tests.retrieval.tiny import BagEncoder
 from tests.tuning.toys import WORDS, save_toy
 
@@ -41,26 +41,9 @@ def settings(tmp_path: Path, tiny_model: TinyModel) -> Path:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    folder = tmp_path / "LaMP_7"
-    histories = [
-        {
-            "user_id": f"u{n}",
-            "records": [{"id": f"u{n}-{i}", "text": f"{WORDS[n]} about {i}"} for i in range(4)],
-        }
-        for n in range(20)
-    ]
-    requests = [
-        {
-            "id": f"q{n}",
-            "user_id": f"u{n}",
-            "input": tweet_input(f"a walk {n}"),
-            "output": f"{WORDS[n]} say",
-        }
-        for n in range(20)
-    ]
-    write_jsonl(folder / "histories.jsonl", histories)
-    write_jsonl(folder / "train.jsonl", requests)
-    return folder
+    tweets = {f"u{n}": [f"{WORDS[n]} about {i}" for i in range(4)] for n in range(20)}
+    answers = [(f"u{n}", f"{WORDS[n]} say") for n in range(20)]
+    return write_tweet_log(tmp_path / "LaMP_7", tweets, answers)
 
 
 def run(*arguments: object) -> str:

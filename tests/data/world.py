@@ -80,3 +80,23 @@ class TableEncoder:
             vector = self._vectors.get(text, (0.0,) * self._dimensions)
             row[: len(vector)] = vector
         return rows
+
+
+def write_tweet_log(
+    folder: Path, tweets: Mapping[str, Sequence[str]], answers: Sequence[tuple[str, str]]
+) -> Path:
+    """A LaMP-7 log without dates: what each user wrote, and (user, answer) of train requests."""
+    histories = [
+        {
+            "user_id": user,
+            "records": [{"id": f"{user}-{i}", "text": t} for i, t in enumerate(texts)],
+        }
+        for user, texts in tweets.items()
+    ]
+    requests = [
+        {"id": f"q{n}", "user_id": user, "input": tweet_input(f"a walk {n}"), "output": answer}
+        for n, (user, answer) in enumerate(answers)
+    ]
+    write_jsonl(folder / "histories.jsonl", histories)
+    write_jsonl(folder / "train.jsonl", requests)
+    return folder

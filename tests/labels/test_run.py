@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 
 from enough.errors import ConfigError, DataError, EnoughError, ModelError
 from enough.labels.config import LabelConfig
-from enough.labels.folder import LabelFolder, read_json
+from enough.labels.folder import LabelFolder
 from enough.labels.run import LabelRun
 from enough.labels.scoring_calls import CallReport
 from enough.labels.target_files import read_targets
 from enough.labels.workers import Event
 from enough.protocols import OnBatch, ScoredSequence
 from enough.records import Example
+from enough.run_folders import held_folder, read_json
 from enough.teacher.backup import back_up
 from enough.teacher.calibration import CalibrationConfig
 from enough.teacher.components import TargetConfig, scaled_components
@@ -160,7 +161,7 @@ def _missing() -> Any:
 
 def test_only_one_run_at_a_time(tmp_path: Path) -> None:
     with (
-        LabelFolder(tmp_path).held(),
+        held_folder(tmp_path),
         pytest.raises(ConfigError, match="another run"),
     ):
         run(tmp_path)

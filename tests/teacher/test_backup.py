@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enough.teacher.backup import back_up, best_leaves, feasible_counts
+from enough.teacher.backup import back_up, best_leaves, feasible_actions
 from enough.teacher.components import TargetConfig, raw_components
 from tests.teacher.cases import tree_of_values
 
@@ -94,7 +94,7 @@ def test_a_root_without_its_parent_is_a_state_but_no_action() -> None:
 
 def test_fully_expanded_means_every_feasible_action() -> None:
     targets = back_up(TREE, raw_components(TREE), POINT)
-    assert feasible_counts(TREE).tolist() == [2, 1, 1, 0, 0]
+    assert feasible_actions(TREE).sum(axis=1).tolist() == [2, 1, 1, 0, 0]
     assert targets.is_fully_expanded.tolist() == [True, True, True, False, False]
 
 

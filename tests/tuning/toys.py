@@ -13,6 +13,7 @@ from typing import Any
 from enough.data.leakage import LeakageControls
 from enough.generators.config import GeneratorConfig
 from enough.generators.hf import HFGenerator
+from enough.progress import OnStep, silent
 from enough.prompts.prompter import Prompter
 from enough.protocols import Retriever
 from enough.records import Candidate, Dataset, Example, Pool, Record, Request
@@ -20,7 +21,6 @@ from enough.retrieval.pools import PooledExample, RetrievalConfig
 from enough.retrieval.recency import RecencyRetriever
 from enough.tasks import Task
 from enough.tuning.config import LoraSettings, TuneConfig
-from enough.tuning.fit import OnStep, silent
 from enough.tuning.run import TuneRun, load_for_tuning
 from enough.tuning.samples import Samples
 

@@ -101,8 +101,8 @@ class _Meter:
 
 
 def _label(run: LabelRun) -> dict[str, Any]:
-    from enough.labels.folder import read_json
     from enough.labels.machine import load_generator, worker_count
+    from enough.run_folders import read_json
     from enough.teacher.preparation import load_stages
 
     config = run.config

@@ -13,11 +13,9 @@ from enough.cli.terminal import progress_bars
 
 if TYPE_CHECKING:
     from enough.cli.terminal import Update
-    from enough.data.leakage import LeakageControls
     from enough.matching.balance import Balance
-    from enough.matching.replacements import AuditConfig
-    from enough.protocols import Retriever
     from enough.records import Dataset, Example
+    from enough.teacher.preparation import Stages
 
 PAPER = {"coverage": 0.875, "reject": 0.081, "exact": 0.311, "mean_smd": 0.040, "p90_smd": 0.083}
 _SHARES = ("coverage", "reject", "missing", "exact")
@@ -39,7 +37,7 @@ def match(
     from enough.data.folders import read_folder
     from enough.data.splits import draw_examples
     from enough.matching.replacements import AuditConfig
-    from enough.retrieval.pools import build_stages
+    from enough.teacher.preparation import load_stages
 
     settings = load_config(config, AuditConfig) if config else AuditConfig()
     datasets = [read_folder(folder) for folder in data]
@@ -49,11 +47,9 @@ def match(
     ]
     with progress_bars() as update:
         update("loading models", 0, 1)
-        stages = build_stages(settings.retrieval)
+        stages = load_stages(settings.retrieval, settings.matching)
         update("loading models", 1, 1)
-        audits = [
-            _audit(dataset, examples, stages, settings, update) for dataset, examples in drawn
-        ]
+        audits = [_audit(dataset, examples, stages, update) for dataset, examples in drawn]
     rows = [
         _row(dataset.task.name, len(examples), balance)
         for (dataset, examples), balance in zip(drawn, audits, strict=True)
@@ -66,31 +62,21 @@ def match(
 
 
 def _audit(
-    dataset: Dataset,
-    examples: Sequence[Example],
-    stages: tuple[LeakageControls, Retriever],
-    settings: AuditConfig,
-    update: Update,
+    dataset: Dataset, examples: Sequence[Example], stages: Stages, update: Update
 ) -> Balance:
     from enough.matching.replacements import match_pools
-    from enough.retrieval.embedding_cache import CachedEncoder
-    from enough.retrieval.encoders import load_encoder
-    from enough.retrieval.pools import pooled
+    from enough.retrieval.pools import collect_pools
 
-    controls, retriever = stages
-    encoder = controls.encoder or CachedEncoder(load_encoder())
-    name = dataset.task.name
-    pools = []
-    for found in pooled(dataset, examples, controls, retriever, settings.retrieval.pool):
-        pools.append(found)
-        update(f"{name}: retrieving candidates", len(pools), len(examples))
+    pools = collect_pools(
+        dataset, examples, stages.controls, stages.retriever, stages.pool, on_step=update
+    )
     return match_pools(
         dataset,
         pools,
-        controls,
-        encoder,
-        settings.matching,
-        progress=lambda step, *counts: update(f"{name}: {step}", *counts),
+        stages.controls,
+        stages.encoder,
+        stages.matching,
+        progress=lambda step, *counts: update(f"{dataset.task.name}: {step}", *counts),
     ).balance
 
 

@@ -24,6 +24,7 @@ from enough.controller.features import STATIC
 from enough.controller.model import Controller, ModelConfig
 from enough.errors import ModelError
 from enough.labels.tree_files import Fingerprints
+from enough.run_folders import write_json, write_whole
 from enough.teacher.components import Scale, TargetConfig
 
 FORMAT = 1
@@ -55,7 +56,6 @@ def save_controller(folder: Path, trained: Trained) -> None:
     """Write both files; the JSON, which has the weights' checksum, comes last."""
     from safetensors.torch import save  # noqa: PLC0415 (heavy)
 
-    folder.mkdir(parents=True, exist_ok=True)
     weights = {name: value.contiguous() for name, value in trained.model.state_dict().items()}
     raw = save(weights)
     settings = {
@@ -71,11 +71,8 @@ def save_controller(folder: Path, trained: Trained) -> None:
         "report": trained.report,
         "sha256": hashlib.sha256(raw).hexdigest(),
     }
-    text = json.dumps(settings, indent=2, sort_keys=True) + "\n"
-    for name, content in ((WEIGHTS, raw), (SETTINGS, text.encode())):
-        unfinished = folder / f"{name}.part"
-        unfinished.write_bytes(content)
-        unfinished.replace(folder / name)
+    write_whole(folder / WEIGHTS, raw)
+    write_json(folder / SETTINGS, settings)
 
 
 def load_controller(folder: Path, *, encoder: str | None = None) -> Trained:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from enough.controller.features import PoolFeatures
 from enough.prompts.prompter import L_REF
 from enough.protocols import Floats
-from enough.teacher.backup import Targets
+from enough.teacher.backup import Targets, feasible_actions
 from enough.teacher.components import Components
 from enough.teacher.scored_tree import ScoredTree
 
@@ -98,10 +98,6 @@ def state_rows(request: LabelledRequest, targets: Targets) -> StateRows:
     action_target[at] = targets.best[child]
     is_labelled[at] = True
     is_action_known[at] = targets.is_specificity_known[targets.leaf[child]]
-    taken = np.zeros((n, size), np.bool_)
-    taken[np.repeat(np.arange(n), length), tree.places] = True
-    fits = features.tokens[None] <= room[:, None]
-    is_feasible = ~taken & fits & (length < features.max_records)[:, None]
     return StateRows(
         chosen=chosen,
         length=length,
@@ -114,7 +110,7 @@ def state_rows(request: LabelledRequest, targets: Targets) -> StateRows:
         action_target=action_target,
         is_labelled=is_labelled,
         is_action_known=is_action_known,
-        is_feasible=is_feasible[expanded],
+        is_feasible=feasible_actions(tree)[expanded],
         is_full=targets.is_fully_expanded[expanded],
         stop_margin=targets.stop_margin[expanded],
     )

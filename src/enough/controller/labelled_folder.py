@@ -15,10 +15,10 @@ from enough.controller.features import featurise, record_text
 from enough.errors import DataError
 from enough.labels.folder import LabelFolder
 from enough.labels.tree_files import Fingerprints
+from enough.progress import OnStep, silent
 from enough.protocols import Budget, Encoder
 from enough.records import Candidate, Dataset, Pool, Request
 from enough.teacher.components import Scale, scaled_components
-from enough.teacher.preparation import OnStep, silent
 from enough.teacher.scored_tree import ScoredTree
 
 

@@ -7,12 +7,13 @@ and a selection part; early stopping, T_s and everything in the report come from
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
+from enough.config import require_at_least
 from enough.controller.checkpoint import Trained
 from enough.controller.crossfit import Folds, crossfit_targets, plain_targets, worth_models
 from enough.controller.examples import LabelledRequest
@@ -21,12 +22,12 @@ from enough.controller.labelled_folder import LabelledData
 from enough.controller.losses import LossConfig
 from enough.controller.model import ModelConfig
 from enough.controller.training import FitConfig, Labelled, Objective, fit, new_controller
-from enough.errors import ConfigError, DataError
+from enough.errors import DataError
+from enough.progress import OnStep
 from enough.teacher.backup import Targets
 from enough.teacher.components import TargetConfig
 
 _SELECTED = 7  # one user in seven is kept for choices
-OnProgress = Callable[[str, int, int, str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,10 @@ class TrainConfig:
     fit: FitConfig = field(default_factory=FitConfig)
 
     def __post_init__(self) -> None:
-        if self.folds < 3:
-            raise ConfigError(f"folds must be at least 3, not {self.folds}")
-        if self.seed < 0:
-            raise ConfigError(f"seed must not be negative, not {self.seed}")
+        require_at_least(self, {"folds": 3, "seed": 0})
 
 
-def train(data: LabelledData, config: TrainConfig, on_progress: OnProgress) -> Trained:
+def train(data: LabelledData, config: TrainConfig, on_step: OnStep) -> Trained:
     """Fit a controller to labelled data."""
     point = config.targets
     dealt = Folds(_SELECTED, config.seed)
@@ -69,7 +67,7 @@ def train(data: LabelledData, config: TrainConfig, on_progress: OnProgress) -> T
     config = dataclasses.replace(
         config, model=shape, fit=dataclasses.replace(config.fit, seed=config.seed)
     )
-    targets = _targets(parts[0], parts[1], config, on_progress)
+    targets = _targets(parts[0], parts[1], config, on_step)
     learn, select = (Labelled.of(p, t) for p, t in zip(parts, targets, strict=True))
     tasks = sorted({request.features.task for request in data.requests})
     model = fit(
@@ -78,7 +76,7 @@ def train(data: LabelledData, config: TrainConfig, on_progress: OnProgress) -> T
         select,
         Objective(point, config.loss),
         config.fit,
-        on_step=lambda step, steps, loss: on_progress("fitting", step, steps, f"loss {loss:.4f}"),
+        on_check=lambda step, steps, loss: on_step("fitting", step, steps, f"loss {loss:.4f}"),
     )
     # The teacher's own decisions are hindsight's, whatever the controller was trained on.
     seen = Labelled.of(parts[1], plain_targets(parts[1], point, "hindsight"))
@@ -99,16 +97,16 @@ def _targets(
     learn: Sequence[LabelledRequest],
     select: Sequence[LabelledRequest],
     config: TrainConfig,
-    on_progress: OnProgress,
+    on_step: OnStep,
 ) -> tuple[list[Targets], list[Targets]]:
     point = config.targets
     if config.kind != "crossfit":
         return plain_targets(learn, point, config.kind), plain_targets(select, point, config.kind)
-    on_progress("cross-fitting", 0, config.folds, "")
+    on_step("cross-fitting", 0, config.folds, "")
     folds = Folds(config.folds, config.seed + 1)
     objective = Objective(point, config.loss)
     models = worth_models(learn, objective, config.model, config.fit, folds)
-    on_progress("cross-fitting", config.folds, config.folds, "")
+    on_step("cross-fitting", config.folds, config.folds, "")
     # Nobody of the selection part is in any fold, so all models may judge there.
     return (
         crossfit_targets(learn, models, point, folds),

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from enough.config import require_at_least
 from enough.controller.batches import Batch, Draw, make_batch
 from enough.controller.examples import LabelledRequest, StateRows, state_rows
 from enough.controller.losses import (
@@ -26,11 +27,10 @@ from enough.controller.losses import (
     value_loss,
 )
 from enough.controller.model import Controller, ModelConfig
-from enough.errors import ConfigError
 from enough.teacher.backup import Targets
 from enough.teacher.components import TargetConfig
 
-OnStep = Callable[[int, int, float], None]
+OnCheck = Callable[[int, int, float], None]
 """Called with the step, the number of steps and the loss on the selection split."""
 
 
@@ -58,9 +58,8 @@ class FitConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("steps", "requests", "check_every", "patience"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"fit.{name} must be at least 1, not {getattr(self, name)}")
+        least = {"steps": 1, "requests": 1, "check_every": 1, "patience": 1, "seed": 0}
+        require_at_least(self, least, "fit.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +126,7 @@ def fit(
     objective: Objective,
     config: FitConfig,
     *,
-    on_step: OnStep | None = None,
+    on_check: OnCheck | None = None,
 ) -> Controller:
     """Train in place; returns the model as it was when the selection loss was lowest."""
     rng = np.random.default_rng(config.seed)
@@ -150,8 +149,8 @@ def fit(
         schedule.step()
         if step % config.check_every == 0 or step == config.steps:
             found = _mean_loss(model, watched, objective)
-            if on_step is not None:
-                on_step(step, config.steps, found)
+            if on_check is not None:
+                on_check(step, config.steps, found)
             waited += 1
             if found < best:
                 best, kept, waited = found, _weights(model), 0

@@ -18,6 +18,7 @@ from enough.data.splits import draw_examples
 from enough.errors import BudgetError, DataError
 from enough.evaluation.sufficiency import SufficiencyRow, judge_all
 from enough.labels.folder import LabelFolder
+from enough.progress import OnStep
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
 from enough.records import Dataset
@@ -25,7 +26,7 @@ from enough.teacher.calibration import calibrate
 from enough.teacher.components import Scale, scaled_components
 from enough.teacher.oracle import exact_tree, exact_values, reduced
 from enough.teacher.oracle_config import OracleConfig
-from enough.teacher.preparation import OnStep, Stages, cases_of
+from enough.teacher.preparation import Stages, cases_of
 from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.supervision import ScoreCall, Subject
 

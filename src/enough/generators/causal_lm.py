@@ -46,13 +46,14 @@ class CausalLM:
         slice_size = max(1, _LOGIT_BYTES // (4 * self.config.vocab_size))
         parts = []
         for start in range(0, len(rows), slice_size):
-            logits = self._logits(rows[start : start + slice_size])
+            logits = self.logits(rows[start : start + slice_size])
             wanted = logits.gather(1, targets[start : start + slice_size, None]).squeeze(1)
             parts.append((wanted - logits.logsumexp(1)).double())
         joined: NDArray[np.float64] = torch.cat(parts).cpu().numpy()
         return joined
 
-    def _logits(self, rows: Tensor) -> Tensor:
+    def logits(self, rows: Tensor) -> Tensor:
+        """Rows [n, d] to [n, vocabulary], in float32, scaled and capped as the model has it."""
         logits: Tensor = self.output_layer(rows).float() * self.factor
         if self.softcap:
             logits = torch.tanh(logits / self.softcap) * self.softcap
@@ -63,7 +64,7 @@ class CausalLM:
         ids = torch.arange(1, 9, device=self.device)[None] % self.config.vocab_size
         with torch.inference_mode():
             whole = self.model(input_ids=ids, use_cache=False).logits[0].float()
-            split = self._logits(self.hidden(ids, use_cache=False)[0])
+            split = self.logits(self.hidden(ids, use_cache=False)[0])
         self.forward_passes = 0
         scale = whole.abs().max().clamp(min=1.0)
         if not torch.allclose(whole / scale, split / scale, atol=1e-2):

@@ -13,7 +13,12 @@ import torch
 from numpy.typing import NDArray
 
 from enough.generators.causal_lm import CausalLM
-from enough.generators.scoring import Results, mean_log_likelihoods, to_device
+from enough.generators.scoring import (
+    Results,
+    mean_log_likelihoods,
+    padded_batch,
+    to_device,
+)
 from enough.generators.token_trie import input_tokens
 from enough.protocols import OnBatch, ScoredSequence
 
@@ -44,16 +49,7 @@ class NaiveScorer:
         return results.scores
 
     def _batch(self, batch: Sequence[ScoredSequence]) -> NDArray[np.float64]:
-        longest = max(len(input_tokens(s)) for s in batch)
-        padded = np.zeros((len(batch), longest), np.int64)
-        for row, sequence in zip(padded, batch, strict=True):
-            row[: len(input_tokens(sequence))] = input_tokens(sequence)
-        hidden = self._lm.hidden(to_device(self._lm, padded), use_cache=False)  # [b, n, d]
-        places = np.concatenate(
-            [
-                i * longest + np.arange(len(s.tokens) - s.reference_length, len(s.tokens)) - 1
-                for i, s in enumerate(batch)
-            ]
-        )
+        ids, places = padded_batch(batch)
+        hidden = self._lm.hidden(to_device(self._lm, ids), use_cache=False)  # [b, n, d]
         rows = hidden.flatten(0, 1)[to_device(self._lm, places)]
         return mean_log_likelihoods(self._lm, rows, batch)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from enough.errors import ModelError
 from enough.generators.causal_lm import CausalLM
+from enough.generators.token_trie import input_tokens
 from enough.protocols import OnBatch, ScoredSequence, Tokens
 
 
@@ -48,6 +49,25 @@ class Results:
 def to_device(lm: CausalLM, values: Tokens | NDArray[np.int64]) -> Tensor:
     """Integers as a tensor beside the model."""
     return torch.from_numpy(values.astype(np.int64)).to(lm.device, non_blocking=True)
+
+
+def padded_batch(
+    batch: Sequence[ScoredSequence],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Inputs padded on the right, where nothing looks, and the rows that predict references.
+
+    Returns:
+        ids [b, n]; places of those rows in the flattened [b · n], joined in the order of the batch.
+    """
+    longest = max(len(input_tokens(s)) for s in batch)
+    ids = np.zeros((len(batch), longest), np.int64)
+    for row, sequence in zip(ids, batch, strict=True):
+        row[: len(input_tokens(sequence))] = input_tokens(sequence)
+    places = [
+        i * longest + np.arange(len(s.tokens) - s.reference_length, len(s.tokens)) - 1
+        for i, s in enumerate(batch)
+    ]
+    return ids, np.concatenate(places)
 
 
 def mean_log_likelihoods(

@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
+from enough.config import require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
@@ -50,9 +51,7 @@ class LabelConfig:
     targets: TargetConfig = field(default_factory=TargetConfig)
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        require_at_least(self, _LEAST)
         if self.retrieval.pool > _MOST_PLACES:
             raise ConfigError(f"labels hold pools of at most {_MOST_PLACES} records")
 

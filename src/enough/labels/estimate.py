@@ -22,11 +22,12 @@ from enough.generators.token_trie import distinct_tokens
 from enough.labels.config import LabelConfig
 from enough.labels.run import LabelRun
 from enough.labels.scoring_rate import ScoringRate
+from enough.progress import OnStep
 from enough.prompts.profile_sequences import Profile
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator, ScoredSequence
 from enough.records import Dataset, Example
-from enough.teacher.preparation import OnStep, Stages, cases_of
+from enough.teacher.preparation import Stages, cases_of
 from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.search import Scores, bounded_tree, converse
 from enough.teacher.supervision import Subject, supervise_one

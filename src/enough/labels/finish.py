@@ -12,9 +12,10 @@ from typing import Any
 
 from enough.errors import DataError
 from enough.labels.config import LabelConfig
-from enough.labels.folder import LabelFolder, checksum, read_json, write_json
+from enough.labels.folder import LabelFolder, checksum
 from enough.labels.target_files import TargetCounts, write_targets
 from enough.labels.tree_files import ChunkCounts, Fingerprints, read_part
+from enough.run_folders import read_json, write_json
 from enough.teacher.calibration import Calibration, calibrate, calibration_subset
 from enough.teacher.estimator_variance import estimator_variance
 from enough.teacher.scored_tree import ScoredTree

@@ -11,17 +11,15 @@ targets/beta-0.4-lambda-0.1/ targets for one (β, λ), and their own manifest.js
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from enough.errors import ConfigError, DataError
 from enough.labels.tree_files import Fingerprints, Part, read_part
+from enough.run_folders import first_difference, read_json, write_json
 from enough.teacher.components import Scale, TargetConfig
 
 
@@ -45,23 +43,6 @@ class LabelFolder:
         """Folder of the targets for one (β, λ)."""
         return self.path / "targets" / f"beta-{point.beta}-lambda-{point.lambda_}"
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep others from labelling into the folder at the same time."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / ".lock").open("w")
-        except OSError as error:
-            raise ConfigError(
-                f"{self.path}: cannot be written ({error.strerror or error})"
-            ) from None
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ConfigError(f"{self.path}: another run is labelling into it") from None
-            yield
-
     def require_settings(self, settings: dict[str, Any]) -> None:
         """Write the settings into a new folder; refuse a folder made with others."""
         is_begun = bool(self.parts()) or any((self.path / "journal").glob("*"))
@@ -74,9 +55,7 @@ class LabelFolder:
                 )
             write_json(self.settings_file, settings)
             return
-        found = read_json(self.settings_file)
-        wanted = json.loads(json.dumps(settings))
-        if (key := _first_difference(found, wanted)) is not None:
+        if (key := first_difference(read_json(self.settings_file), settings)) is not None:
             raise ConfigError(
                 f"{self.path}: was labelled with another setting of {key}; give these settings "
                 "another folder, or the old ones back"
@@ -133,25 +112,6 @@ class LabelFolder:
         return found
 
 
-def write_json(path: Path, value: object) -> None:
-    """Indented JSON; the file appears when it is whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.part")
-    unfinished.write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    unfinished.replace(path)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """An object from such a file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot be read: {error}", path=path) from None
-    if not isinstance(value, dict):
-        raise DataError("must hold one JSON object", path=path)
-    return value
-
-
 def checksum(path: Path) -> str:
     """SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
@@ -163,13 +123,3 @@ def _file_name(task: str) -> str:
     if plain == task:
         return plain
     return f"{plain}-{hashlib.sha256(task.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
-
-
-def _first_difference(found: object, wanted: object, where: str = "") -> str | None:
-    if not (isinstance(found, dict) and isinstance(wanted, dict)):
-        return None if found == wanted else f"{where} ({found!r}, now {wanted!r})"
-    for key in sorted(found.keys() | wanted.keys()):
-        inner = f"{where}.{key}" if where else key
-        if (difference := _first_difference(found.get(key), wanted.get(key), inner)) is not None:
-            return difference
-    return None

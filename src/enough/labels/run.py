@@ -22,9 +22,11 @@ from enough.labels.config import LabelConfig
 from enough.labels.finish import finish_targets, finish_trees
 from enough.labels.folder import LabelFolder
 from enough.labels.workers import OnEvent, Workplace, run_jobs
+from enough.progress import OnStep, silent
 from enough.protocols import Generator
 from enough.records import Dataset, Example
-from enough.teacher.preparation import OnStep, Stages, cases_of, silent
+from enough.run_folders import held_folder
+from enough.teacher.preparation import Stages, cases_of
 
 log = logging.getLogger(__name__)
 FORMAT = 1
@@ -84,7 +86,7 @@ class LabelRun:
             on_event: told of calls and chunks.
             on_step: told how far preparations are.
         """
-        with self.folder.held():
+        with held_folder(self.folder.path):
             self.folder.require_settings(self._settings)
             self.folder.verify()
             if missing := self.unfinished:

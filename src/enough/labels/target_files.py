@@ -22,8 +22,9 @@ from pathlib import Path
 import numpy as np
 
 from enough.errors import DataError
-from enough.labels.folder import LabelFolder, read_json
+from enough.labels.folder import LabelFolder
 from enough.labels.tree_files import Part, load_columns, read_part, save_columns
+from enough.run_folders import read_json
 from enough.teacher.backup import Targets, back_up
 from enough.teacher.components import Scale, TargetConfig, scaled_components
 from enough.teacher.scored_tree import ScoredTree

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +33,7 @@ from numpy.typing import NDArray
 
 from enough.config import from_table
 from enough.errors import DataError
+from enough.run_folders import write_whole
 from enough.teacher.scored_tree import ScoredTree, TreeOf
 from enough.teacher.specificity import SlotScores
 
@@ -157,13 +157,8 @@ def save_columns(path: Path, columns: dict[str, NDArray[Any]], header: dict[str,
 
     # One header entry: several would be written in an order that changes from run to run.
     text = json.dumps(header, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.part")
-    with unfinished.open("wb") as file:
-        file.write(save({k: np.ascontiguousarray(v) for k, v in columns.items()}, {"enough": text}))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
+    contiguous = {name: np.ascontiguousarray(column) for name, column in columns.items()}
+    write_whole(path, save(contiguous, {"enough": text}))
 
 
 def load_columns(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

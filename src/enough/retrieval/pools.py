@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
 from enough.errors import ConfigError, UnknownNameError
+from enough.progress import OnStep, silent
 from enough.protocols import PreparingRetriever, Retriever
 from enough.records import Dataset, Example, Pool
 from enough.retrieval.embedding_cache import CachedEncoder
@@ -64,6 +65,23 @@ def pooled(
         retriever.prepare(requests, [history.records for history in legal])
     for example, history in zip(examples, legal, strict=True):
         yield PooledExample(example, retriever.retrieve(example.request, history.records, limit))
+
+
+def collect_pools(
+    dataset: Dataset,
+    examples: Sequence[Example],
+    controls: LeakageControls,
+    retriever: Retriever,
+    limit: int,
+    *,
+    on_step: OnStep = silent,
+) -> list[PooledExample]:
+    """All of them, saying how far it is."""
+    found = []
+    for one in pooled(dataset, examples, controls, retriever, limit):
+        found.append(one)
+        on_step(f"{dataset.task.name}: retrieving", len(found), len(examples))
+    return found
 
 
 def build_stages(config: RetrievalConfig) -> tuple[LeakageControls, Retriever]:

@@ -109,7 +109,7 @@ def back_up(
         best=own[leaf].astype(np.float32),
         leaf=leaf,
         is_expanded=count > 0,
-        is_fully_expanded=(count > 0) & (count == feasible_counts(tree)),
+        is_fully_expanded=(count > 0) & (count == feasible_actions(tree).sum(axis=1)),
         stop_margin=margin.astype(np.float32),
         is_specificity_known=components.is_specificity_known,
     )
@@ -132,14 +132,13 @@ def _margins(
     return margin, count
 
 
-def feasible_counts(tree: ScoredTree) -> Index:
-    """|A(s)| without STOP for every profile: no repeat, no overflow, horizon kept, [n]."""
+def feasible_actions(tree: ScoredTree) -> NDArray[np.bool_]:
+    """A(s) without STOP for every profile: no repeat, no overflow, horizon kept, [n, M]."""
     of, n = tree.of, len(tree.lengths)
     tokens = np.array(of.record_tokens, np.int64)  # [M]
     owner = np.repeat(np.arange(n), tree.lengths)
     used = np.zeros((n, len(tokens)), np.bool_)
     used[owner, tree.places] = True
     room = of.max_profile_tokens - used @ tokens  # [n]
-    is_open = ~used & (tokens[None] <= room[:, None])
-    counts: Index = np.where(tree.lengths < of.max_records, is_open.sum(axis=1), 0)
-    return counts
+    is_open: NDArray[np.bool_] = ~used & (tokens[None] <= room[:, None])
+    return is_open & (tree.lengths < of.max_records)[:, None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from math import perm
 from typing import Literal
 
+from enough.config import require_at_least
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
 from enough.matching.matcher import MatchConfig
@@ -50,9 +51,7 @@ class OracleConfig:
     targets: TargetConfig = field(default_factory=TargetConfig)
 
     def __post_init__(self) -> None:
-        for name, least in (("requests", 0), ("seed", 0), ("pool", 1), ("max_records", 1)):
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        require_at_least(self, {"requests": 0, "seed": 0, "pool": 1, "max_records": 1})
         if not self.epsilon >= 0:
             raise ConfigError(f"epsilon must not be negative, not {self.epsilon}")
         if (count := profile_count(self.pool, self.max_records)) > _MOST_PROFILES:

@@ -8,27 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from enough.data.leakage import LeakageControls
 from enough.matching.matcher import MatchConfig
 from enough.matching.replacements import match_pools
+from enough.progress import OnStep, silent
 from enough.protocols import Encoder, Retriever
 from enough.records import Dataset, Example
-from enough.retrieval.pools import PooledExample, RetrievalConfig, build_stages, pooled
+from enough.retrieval.pools import PooledExample, RetrievalConfig, build_stages, collect_pools
 from enough.teacher.case import Case, prepare_cases
-
-
-class OnStep(Protocol):
-    """Called with a step's name, what is done, what there is to do, and perhaps more."""
-
-    def __call__(self, name: str, done: int, total: int, note: str = "") -> None:
-        """Tell how far a step is."""
-        ...
-
-
-def silent(name: str, done: int, total: int, note: str = "") -> None:
-    """Tells nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +53,11 @@ def cases_of(
     wanted: Callable[[PooledExample], bool] | None = None,
 ) -> Iterator[Case]:
     """Cases in the order of the examples; those whose pool is not wanted are left out."""
+    found = collect_pools(
+        dataset, examples, stages.controls, stages.retriever, stages.pool, on_step=on_step
+    )
+    pools = [one for one in found if wanted is None or wanted(one)]
     name = dataset.task.name
-    pools = []
-    found = pooled(dataset, examples, stages.controls, stages.retriever, stages.pool)
-    for done, one in enumerate(found, start=1):
-        if wanted is None or wanted(one):
-            pools.append(one)
-        on_step(f"{name}: retrieving", done, len(examples))
     matched = match_pools(
         dataset,
         pools,

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from enough.errors import ConfigError
+from enough.config import require_at_least
 from enough.prompts.profile_sequences import Profile
 from enough.teacher.space import SearchSpace
 
@@ -40,11 +40,8 @@ class SearchConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("max_records", "actions", "width"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"search.{name} must be at least 1, not {getattr(self, name)}")
-        if self.seed < 0:
-            raise ConfigError(f"search.seed must not be negative, not {self.seed}")
+        least = {"max_records": 1, "actions": 1, "width": 1, "seed": 0}
+        require_at_least(self, least, "search.")
 
 
 def root_profiles(space: SearchSpace, config: SearchConfig) -> list[Profile]:

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.errors import ConfigError
+from enough.config import require_at_least
 from enough.prompts.profile_sequences import Profile
 from enough.teacher.space import SearchSpace
 
@@ -35,8 +35,7 @@ class SpecificityConfig:
     audited: int = 2
 
     def __post_init__(self) -> None:
-        if self.audited < 0:
-            raise ConfigError(f"specificity.audited must not be negative, not {self.audited}")
+        require_at_least(self, {"audited": 0}, "specificity.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,8 +19,8 @@ from typing import Any
 from safetensors.torch import save
 
 from enough.bundled_models import BUNDLED_MODELS, new_folder
+from enough.run_folders import write_json, write_whole
 from enough.tuning.lora import Lora
-from enough.tuning.state_files import write_json, write_whole
 
 FORMAT = 1
 CONFIG_FILE = "adapter_config.json"

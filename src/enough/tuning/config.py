@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from enough.config import require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
@@ -42,9 +43,7 @@ class LoraSettings:
     modules: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("rank", "alpha"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"lora.{name} must be at least 1, not {getattr(self, name)}")
+        require_at_least(self, {"rank": 1, "alpha": 1}, "lora.")
         if not 0 <= self.dropout < 1:
             raise ConfigError(f"lora.dropout must be at least 0 and below 1, not {self.dropout}")
 
@@ -90,9 +89,7 @@ class TuneConfig:
     lora: LoraSettings = field(default_factory=LoraSettings)
 
     def __post_init__(self) -> None:
-        for name, least in _LEAST.items():
-            if getattr(self, name) < least:
-                raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}")
+        require_at_least(self, _LEAST)
         for name in ("learning_rate", "clip"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be above 0, not {getattr(self, name)}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -18,6 +17,7 @@ from torch.utils import deterministic
 
 from enough.errors import ModelError
 from enough.generators.causal_lm import CausalLM
+from enough.progress import OnStep, silent
 from enough.tuning.config import TuneConfig
 from enough.tuning.lora import Lora
 from enough.tuning.loss import summed_loss
@@ -26,18 +26,6 @@ from enough.tuning.schedule import Schedule, passes
 from enough.tuning.state_files import UnfinishedRun
 
 _SHOWN = 20  # steps whose mean loss is shown
-
-
-class OnStep(Protocol):
-    """Called with a step's name, what is done, what there is to do, and perhaps more."""
-
-    def __call__(self, name: str, done: int, total: int, note: str = "") -> None:
-        """Tell how far a step is."""
-        ...
-
-
-def silent(name: str, done: int, total: int, note: str = "") -> None:
-    """Tells nobody."""
 
 
 def fit(

@@ -20,18 +20,20 @@ from enough.data.leakage import LeakageControls
 from enough.errors import ConfigError, DataError
 from enough.generators.config import GeneratorConfig
 from enough.generators.hf import HFGenerator
+from enough.progress import OnStep, silent
 from enough.prompts.prompter import Prompter
 from enough.protocols import Retriever
 from enough.records import Dataset, Example
-from enough.retrieval.pools import PooledExample, pooled
+from enough.retrieval.pools import PooledExample, collect_pools
+from enough.run_folders import first_difference, held_folder, read_json, write_json
 from enough.tuning.adapter_files import FORMAT, TUNING_FILE, versions, write_adapter
 from enough.tuning.config import TuneConfig, model_name
-from enough.tuning.fit import OnStep, fit, silent
+from enough.tuning.fit import fit
 from enough.tuning.held_out import Trio, as_rows, held_out_trios, measure
 from enough.tuning.lora import Lora, require_peft
 from enough.tuning.people import Dealt, deal_out
 from enough.tuning.samples import Samples
-from enough.tuning.state_files import UnfinishedRun, first_difference, read_json, write_json
+from enough.tuning.state_files import UnfinishedRun
 
 _TENTH = 10
 
@@ -75,7 +77,7 @@ class TuneRun:
             unfinished.remove()  # a kill may have come between the two
             return about
         require_peft()
-        with unfinished.held():
+        with held_folder(unfinished.path):
             unfinished.require_settings(self._settings)
             generator = load()
             # Before anything slow: it may find that the settings do not suit the model.
@@ -103,13 +105,8 @@ class TuneRun:
         retriever: Retriever,
         on_step: OnStep,
     ) -> list[PooledExample]:
-        name = dealt.dataset.task.name
-        found = []
         limit = self.config.retrieval.pool
-        for one in pooled(dealt.dataset, examples, controls, retriever, limit):
-            found.append(one)
-            on_step(f"{name}: retrieving", len(found), len(examples))
-        return found
+        return collect_pools(dealt.dataset, examples, controls, retriever, limit, on_step=on_step)
 
     def _tune(
         self,

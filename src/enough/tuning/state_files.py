@@ -11,12 +11,7 @@ No random state is kept: every draw is a function of seed and step.
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +21,7 @@ from safetensors.torch import save
 from torch import Tensor, nn
 
 from enough.errors import ConfigError, DataError
+from enough.run_folders import first_difference, read_json, write_json, write_whole
 
 _KEPT = ("exp_avg", "exp_avg_sq")  # what AdamW remembers of each weight
 
@@ -38,22 +34,6 @@ class UnfinishedRun:
         self.before_file = path / "before.json"
         self._settings = path / "settings.json"
         self._state = path / "state.safetensors"
-
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Keep others from tuning into the folder at the same time."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / ".lock").open("w")
-        except OSError as error:
-            reason = error.strerror or error
-            raise ConfigError(f"{self.path}: cannot be written ({reason})") from None
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise ConfigError(f"{self.path}: another run is tuning into it") from None
-            yield
 
     def require_settings(self, settings: dict[str, Any]) -> None:
         """Write the settings of a new run; refuse to go on with others."""
@@ -103,41 +83,3 @@ class UnfinishedRun:
     def remove(self) -> None:
         """After the adapter itself is written."""
         shutil.rmtree(self.path, ignore_errors=True)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """The file appears when it is on the disk."""
-    unfinished = path.with_name(f"{path.name}.part")
-    with unfinished.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-
-
-def write_json(path: Path, value: object) -> None:
-    """Indented JSON; the file appears when it is whole."""
-    write_whole(path, f"{json.dumps(value, indent=2, sort_keys=True)}\n".encode())
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """An object from such a file."""
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot be read: {error}", path=path) from None
-    if not isinstance(value, dict):
-        raise DataError("must hold one JSON object", path=path)
-    return value
-
-
-def first_difference(found: object, wanted: object, where: str = "") -> str | None:
-    """The first key with another value, both values with it; None if there is none."""
-    if not (isinstance(found, dict) and isinstance(wanted, dict)):
-        same = found == json.loads(json.dumps(wanted))
-        return None if same else f"{where} ({found!r}, now {wanted!r})"
-    for key in sorted(found.keys() | wanted.keys()):
-        inner = f"{where}.{key}" if where else key
-        if (different := first_difference(found.get(key), wanted.get(key), inner)) is not None:
-            return different
-    return None
