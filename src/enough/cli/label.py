@@ -49,11 +49,11 @@ def label(
     if dry_run:
         _estimate(run, as_json)
         return
-    report = _label(run)
+    report = label_with_progress(run)
     if as_json:
         typer.echo(json.dumps(report, indent=2))
     else:
-        _print_report(report)
+        print_report(report)
 
 
 def _with_options(
@@ -100,7 +100,8 @@ class _Meter:
         self._update("labelling requests", self._done, self._total, note)
 
 
-def _label(run: LabelRun) -> dict[str, Any]:
+def label_with_progress(run: LabelRun) -> dict[str, Any]:
+    """Label what is missing, with a bar; returns what a command prints."""
     from enough.labels.machine import load_generator, worker_count
     from enough.run_folders import read_json
     from enough.teacher.preparation import load_stages
@@ -142,7 +143,8 @@ def _label(run: LabelRun) -> dict[str, Any]:
     }
 
 
-def _print_report(report: dict[str, Any]) -> None:
+def print_report(report: dict[str, Any]) -> None:
+    """A few lines for people."""
     from rich.console import Console
 
     run, counts, targets = report["this_run"], report["counts"], report["targets"]

@@ -7,19 +7,23 @@ alone, so its bytes depend neither on other chunks nor on who works on it.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.errors import BudgetError
+from enough.errors import BudgetError, DataError
 from enough.labels.journal import Journal
 from enough.labels.scoring_calls import OnCall, ScoringCalls
 from enough.labels.tree_files import ChunkCounts, Fingerprints, Part, write_part
+from enough.prompts.profile_sequences import Profile
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
 from enough.teacher.case import Case
+from enough.teacher.known_scores import known_scores
+from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.supervision import Subject, Supervised, TeacherConfig, supervise
 
 log = logging.getLogger(__name__)
@@ -36,12 +40,14 @@ class ChunkJob:
         part: the file to write.
         journal: where finished calls are kept until then.
         encoder: fingerprint of the encoder the cases were prepared with.
+        earlier: trees of an earlier round by the name of the case; nothing in them is scored again.
     """
 
     cases: tuple[Case, ...]
     part: Path
     journal: Path
     encoder: str
+    earlier: Mapping[str, ScoredTree] = field(default_factory=dict)
 
 
 class ChunkLabeller:
@@ -59,7 +65,8 @@ class ChunkLabeller:
             if job.part.exists():  # another process finished it while this one waited
                 return
             calls = ScoringCalls(self._generator, journal, on_call)
-            found = supervise(subjects, self._config, calls.score)
+            known = [_known(subject, job.earlier) for subject in subjects]
+            found = supervise(subjects, self._config, calls.score, known)
             counts = _counts(found, calls)
             noise = _noise(subjects, found, self._generator)
             trees = tuple(one.tree for one in found)
@@ -79,6 +86,22 @@ class ChunkLabeller:
                 log.warning("left out: %s", error)
                 left_out.append(case.example.request.id)
         return subjects, left_out
+
+
+def _known(subject: Subject, earlier: Mapping[str, ScoredTree]) -> dict[Profile, float]:
+    """Likelihoods of an earlier round, if it had the same records under the same numbers."""
+    case = subject.space.case
+    tree = earlier.get(case.name)
+    if tree is None:
+        return {}
+    then, now = tree.of, subject.describe()
+    for name in ("pool", "record_tokens", "controls"):
+        if getattr(then, name) != getattr(now, name):
+            raise DataError(
+                f"{case.name}: its {name} is not what the earlier labels have; label the first "
+                "round again on this machine"
+            )
+    return known_scores(tree, case)
 
 
 def _counts(found: list[Supervised], calls: ScoringCalls) -> ChunkCounts:

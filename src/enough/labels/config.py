@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from enough.config import require_at_least
+from enough.config import from_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
@@ -59,6 +59,16 @@ class LabelConfig:
     def teacher(self) -> TeacherConfig:
         """What a worker needs of it."""
         return TeacherConfig(self.search, self.specificity)
+
+    @classmethod
+    def of_folder(cls, settings: dict[str, Any], where: str) -> LabelConfig:
+        """The settings a folder was labelled with, from its `of_likelihoods`."""
+        table = dict(settings)
+        given = {key: value for key, value in table["generator"].items() if value is not None}
+        if given["adapter"] == str(None):
+            del given["adapter"]
+        table["generator"] = given
+        return from_table(table, cls, where)
 
     @property
     def of_likelihoods(self) -> dict[str, Any]:

@@ -23,10 +23,13 @@ from enough.teacher.scored_tree import ScoredTree
 FORMAT = 1
 
 
-def finish_trees(folder: LabelFolder, config: LabelConfig) -> None:
+def finish_trees(
+    folder: LabelFolder, config: LabelConfig, frozen: dict[str, Any] | None = None
+) -> None:
     """Write the manifest of all trees: parts, counts, scales, noise, variances.
 
-    One that is there is right as long as scales are fixed in the same way.
+    One that is there is right as long as scales are fixed in the same way. A second round keeps the
+    `frozen` scales of the first.
     """
     calibrated_with = dataclasses.asdict(config.calibration)
     if folder.manifest_file.exists():
@@ -64,7 +67,7 @@ def finish_trees(folder: LabelFolder, config: LabelConfig) -> None:
         "matched_pool_records": {
             task: found / count if count else 0.0 for task, (found, count) in matched.items()
         },
-        "calibration": {task: dataclasses.asdict(one) for task, one in measured.items()},
+        "calibration": frozen or {task: dataclasses.asdict(one) for task, one in measured.items()},
         "calibrated_with": dataclasses.asdict(config.calibration),
         "specificity_variance": variances,
         "bytes": sum(path.stat().st_size for path in folder.parts()),

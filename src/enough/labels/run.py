@@ -21,6 +21,8 @@ from enough.labels.chunk import ChunkJob
 from enough.labels.config import LabelConfig
 from enough.labels.finish import finish_targets, finish_trees
 from enough.labels.folder import LabelFolder
+from enough.labels.tree_files import Fingerprints
+from enough.labels.visits import Visits
 from enough.labels.workers import OnEvent, Workplace, run_jobs
 from enough.progress import OnStep, silent
 from enough.protocols import Generator
@@ -44,7 +46,13 @@ class Chunk:
 class LabelRun:
     """One run into one folder."""
 
-    def __init__(self, datasets: Sequence[Dataset], config: LabelConfig, folder: Path) -> None:
+    def __init__(
+        self,
+        datasets: Sequence[Dataset],
+        config: LabelConfig,
+        folder: Path,
+        visits: Visits | None = None,
+    ) -> None:
         names = [dataset.task.name for dataset in datasets]
         if len(set(names)) < len(names):
             raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")
@@ -58,6 +66,10 @@ class LabelRun:
             "config": config.of_likelihoods,
             "data": {dataset.task.name: _digest(dataset) for dataset in datasets},
         }
+        self._visits = visits
+        if visits is not None:
+            visits.require_same_teacher(self._settings)
+            self._settings["visits"] = visits.settings()
 
     @property
     def requests(self) -> int:
@@ -91,20 +103,22 @@ class LabelRun:
             self.folder.verify()
             if missing := self.unfinished:
                 self.folder.manifest_file.unlink(missing_ok=True)
-                known = self.folder.made_with()
+                known = self.folder.made_with() or self._earlier_models()
                 expected = None if known is None else known.generator
                 workplace = Workplace(load, self.config.teacher, expected)
                 jobs = self._jobs(missing, stages, on_step)
                 run_jobs(jobs, workplace, min(workers, len(missing)), on_event or (lambda _: None))
             shutil.rmtree(self.folder.path / "journal", ignore_errors=True)
-            finish_trees(self.folder, self.config)
+            frozen = None if self._visits is None else self._visits.calibration()
+            finish_trees(self.folder, self.config, frozen)
             return finish_targets(self.folder, self.config)
 
     def _jobs(
         self, chunks: Sequence[Chunk], stages: Callable[[], Stages], on_step: OnStep
     ) -> Iterator[ChunkJob]:
         """Cases of one task after the other, as they are asked for."""
-        ready, known = stages(), self.folder.made_with()
+        ready, known = stages(), self.folder.made_with() or self._earlier_models()
+        trees = {} if self._visits is None else self._visits.trees()
         if known is not None and known.encoder != ready.encoder.fingerprint:
             raise ConfigError(
                 f"{self.folder.path}: was labelled with another encoder ({known.encoder}, not "
@@ -117,9 +131,18 @@ class LabelRun:
             cases = cases_of(dataset, examples, ready, on_step)
             for chunk in of_task:
                 chosen = tuple(next(cases) for _ in chunk.examples)
+                if self._visits is not None:
+                    chosen = tuple(self._visits.added_to(case) for case in chosen)
                 yield ChunkJob(
-                    chosen, self._part(chunk), self._journal(chunk), ready.encoder.fingerprint
+                    chosen,
+                    self._part(chunk),
+                    self._journal(chunk),
+                    ready.encoder.fingerprint,
+                    earlier={case.name: trees[case.name] for case in chosen if case.name in trees},
                 )
+
+    def _earlier_models(self) -> Fingerprints | None:
+        return None if self._visits is None else LabelFolder(self._visits.earlier).made_with()
 
     def _part(self, chunk: Chunk) -> Path:
         return self.folder.part(chunk.dataset.task.name, chunk.number)

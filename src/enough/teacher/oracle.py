@@ -19,6 +19,7 @@ from enough.prompts.profile_sequences import Profile
 from enough.teacher.backup import Index, best_leaves
 from enough.teacher.case import Case
 from enough.teacher.components import Components, Scale, TargetConfig, scaled_components
+from enough.teacher.known_scores import known_scores
 from enough.teacher.oracle_config import OracleConfig
 from enough.teacher.scored_tree import ScoredTree
 from enough.teacher.search import converse
@@ -128,19 +129,7 @@ def bounded_choice(
 
     Nothing is scored: all that the search asks for is in the exact tree, of the same slots or more.
     """
-    known = _known_scores(exact.tree, subject.space.case)
+    known = known_scores(exact.tree, subject.space.case)
     tree = converse(supervise_one(subject, teacher), lambda _: known).tree
     net = scaled_components(tree, scale).net(point)
     return tree.profiles[int(best_leaves(tree.parents, tree.lengths, net)[0])]
-
-
-def _known_scores(tree: ScoredTree, case: Case) -> dict[Profile, float]:
-    """ℓ of every own profile and of every one with a control in it."""
-    profiles, slots = tree.profiles, tree.slots
-    known = dict(zip(profiles, tree.log_likelihood.tolist(), strict=True))
-    looked_at = zip(slots.node.tolist(), slots.slot.tolist(), slots.controls.tolist(), strict=True)
-    for node, slot, scores in looked_at:
-        profile = profiles[node]
-        for number, score in zip(case.control_numbers[profile[slot]], scores, strict=True):
-            known[(*profile[:slot], number, *profile[slot + 1 :])] = score
-    return known

@@ -42,6 +42,10 @@ class Supervised:
     savings: Savings
 
 
+Talk = Generator[list[Profile], Scores, Supervised]
+"""Yields profiles to score, is sent their scores, ends with a tree."""
+
+
 class Subject:
     """A case together with its sequences and its limits in a generator's window.
 
@@ -76,9 +80,7 @@ class Subject:
         )
 
 
-def supervise_one(
-    subject: Subject, config: TeacherConfig
-) -> Generator[list[Profile], Scores, Supervised]:
+def supervise_one(subject: Subject, config: TeacherConfig) -> Talk:
     """The whole of Algorithm 1 for one request, as a conversation with whoever scores."""
     nodes, initial = yield from bounded_tree(subject.space, config.search)
     order = canonical(list(nodes))
@@ -91,24 +93,54 @@ def supervise_one(
     return Supervised(tree, calls, savings)
 
 
+def score_profiles(
+    subject: Subject, profiles: Sequence[Profile], config: SpecificityConfig, seed: int = 0
+) -> Talk:
+    """The same for given profiles instead of a search; the empty one is always among them."""
+    wanted = list(dict.fromkeys([(), *profiles]))
+    scores = yield wanted
+    nodes = {profile: scores[profile] for profile in wanted}
+    order = canonical(wanted)
+    slots, savings = yield from score_slots(subject.space, nodes, order, config, seed)
+    tree = assemble(subject.describe(), nodes, order, frozenset(order), slots)
+    calls = len(order) + slots.without.size + slots.controls.size - savings.looked_up
+    return Supervised(tree, calls, savings)
+
+
 def supervise(
-    subjects: Sequence[Subject], config: TeacherConfig, score: ScoreCall
+    subjects: Sequence[Subject],
+    config: TeacherConfig,
+    score: ScoreCall,
+    known: Sequence[Scores] | None = None,
 ) -> list[Supervised]:
-    """All requests in step; a step's profiles go to the generator in one call."""
+    """Algorithm 1 for all requests in step; `known` likelihoods of each are not asked for."""
     talks = [supervise_one(subject, config) for subject in subjects]
+    return hold_all(subjects, talks, score, known)
+
+
+def hold_all(
+    subjects: Sequence[Subject],
+    talks: Sequence[Talk],
+    score: ScoreCall,
+    known: Sequence[Scores] | None = None,
+) -> list[Supervised]:
+    """All conversations in step; what a step wants goes to the generator in one call."""
+    found = known or [{} for _ in subjects]
     wanted: dict[int, list[Profile]] = {i: next(talk) for i, talk in enumerate(talks)}
     done: dict[int, Supervised] = {}
     while wanted:
+        missing = {i: [p for p in asked if p not in found[i]] for i, asked in wanted.items()}
         sequences = [
             subjects[i].sequences.sequence(profile)
-            for i, profiles in wanted.items()
+            for i, profiles in missing.items()
             for profile in profiles
         ]
-        values = iter(score(sequences))
+        values = iter(score(sequences) if sequences else ())
         asked, wanted = wanted, {}
         for i, profiles in asked.items():
             # float32 is what is stored; deciding on anything finer could not be repeated.
-            scores = {profile: float(np.float32(next(values))) for profile in profiles}
+            fresh = {profile: float(np.float32(next(values))) for profile in missing[i]}
+            scores = {p: fresh[p] if p in fresh else found[i][p] for p in profiles}
             try:
                 wanted[i] = talks[i].send(scores)
             except StopIteration as end:

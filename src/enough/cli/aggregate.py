@@ -1,0 +1,57 @@
+"""`enough aggregate`: a second round of labels, at the states a controller comes through."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from enough.cli.label import label_with_progress, print_report
+from enough.cli.terminal import progress_bars
+
+
+def aggregate(
+    labels: Annotated[Path, typer.Argument(help="Folder of the first `enough label`.")],
+    controller: Annotated[Path, typer.Argument(help="Folder of `enough train` on these labels.")],
+    data: Annotated[list[Path], typer.Argument(help="The folders that were labelled.")],
+    out: Annotated[Path, typer.Option(help="Folder for the labels of both rounds.")],
+    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 chooses.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Label the states that the controller visits with the same teacher, beside those of LABELS.
+
+    Nothing that LABELS has is scored again. Then `enough train OUT DATA` trains on the union.
+    """
+    from enough.controller.checkpoint import load_controller
+    from enough.controller.labelled_folder import read_labelled
+    from enough.controller.visiting import visited_states
+    from enough.data.folders import read_folder
+    from enough.labels.config import LabelConfig
+    from enough.labels.folder import LabelFolder
+    from enough.labels.run import LabelRun
+    from enough.labels.visits import Visits
+    from enough.retrieval.embedding_cache import CachedEncoder
+    from enough.retrieval.encoders import load_encoder
+    from enough.run_folders import read_json
+
+    first = LabelFolder(labels)
+    first.require_finished()
+    kept = read_json(first.settings_file)["config"]
+    config = LabelConfig.of_folder(kept, str(first.settings_file))
+    datasets = [read_folder(folder) for folder in data]
+    with progress_bars() as update:
+        encoder = CachedEncoder(load_encoder())
+        trained = load_controller(controller, encoder=encoder.fingerprint)
+        labelled = read_labelled(labels, datasets, encoder, update)
+        visits = Visits(labels, visited_states(trained, labelled.requests))
+    config = dataclasses.replace(config, workers=workers, targets=trained.point)
+    report = label_with_progress(LabelRun(datasets, config, out, visits))
+    report["visited_states"] = sum(map(len, visits.profiles.values()))
+    if as_json:
+        typer.echo(json.dumps(report, indent=2))
+    else:
+        typer.echo(f"{report['visited_states']:,} states visited by the controller in {controller}")
+        print_report(report)

@@ -1,0 +1,35 @@
+"""The states a warm controller comes through: what a second round of labels is made for.
+
+In: a trained controller and labelled requests. Out: for every request the non-empty prefixes of the
+profile that its policy builds, by the name that labels use (appendix, policy-induced aggregation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from enough.controller.checkpoint import Trained
+from enough.controller.examples import LabelledRequest
+from enough.controller.rollout import roll_out
+from enough.errors import ConfigError
+from enough.labels.visits import prefixes
+from enough.prompts.profile_sequences import Profile
+
+_TOGETHER = 256  # requests that are rolled out at once
+
+
+def visited_states(
+    trained: Trained, requests: Sequence[LabelledRequest]
+) -> dict[str, tuple[Profile, ...]]:
+    """Visited states by request; requests at which the policy stops at once have none."""
+    unknown = sorted({r.features.task for r in requests} - trained.model.tasks.keys())
+    if unknown:
+        known = ", ".join(trained.model.tasks)
+        raise ConfigError(f"the controller was not trained on {unknown[0]}; it knows {known}")
+    found = {}
+    for start in range(0, len(requests), _TOGETHER):
+        some = requests[start : start + _TOGETHER]
+        chosen = roll_out(trained.model, [one.features for one in some], trained.point)
+        for one, (profile, _) in zip(some, chosen, strict=True):
+            found[f"{one.tree.of.task}/{one.tree.of.request}"] = prefixes([profile])
+    return found
