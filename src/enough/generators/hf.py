@@ -25,6 +25,7 @@ from enough.generators.forked import ForkedScorer
 from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.naive import NaiveScorer
 from enough.generators.packed import PackedScorer
+from enough.generators.prompt_side import window_of
 from enough.generators.scoring import Scorer
 from enough.generators.weights import locate_model
 from enough.protocols import OnBatch, ScoredSequence, Tokens
@@ -47,7 +48,7 @@ class HFGenerator:
     def __init__(self, model: Any, tokenizer: Any, scorer: ScorerName = "auto") -> None:
         self.lm = CausalLM(model)
         self.tokenizer = HFTokenizer(tokenizer)
-        self.window = _window(self.lm.config)
+        self.window = window_of(self.lm.config)
         self.batch_tokens = batch_tokens(self.lm)
         self.scorer = build_scorer(self.lm, scorer)
         self._end_tokens = _end_tokens(model, tokenizer)
@@ -177,15 +178,8 @@ def exact_scorer(config: Any) -> ScorerName:
         return "naive"
     if layers == {"full_attention"}:
         window = getattr(config, "sliding_window", None)
-        return "naive" if window and window < _window(config) else "packed"
+        return "naive" if window and window < window_of(config) else "packed"
     return "forked" if layers <= _RECURRENT | {"full_attention"} else "naive"
-
-
-def _window(config: Any) -> int:
-    for name in ("max_position_embeddings", "n_positions", "max_sequence_length"):
-        if window := getattr(config, name, None):
-            return int(window)
-    raise ModelError(f"the configuration of {config.model_type} names no window length")
 
 
 def _with_adapter(model: Any, adapter: Path) -> Any:

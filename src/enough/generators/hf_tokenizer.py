@@ -22,6 +22,20 @@ _DATE = datetime(2025, 1, 1, tzinfo=UTC)
 _TODAY = re.compile(r"strftime_now\(\s*(['\"])(.*?)\1\s*\)")
 
 
+_PROBES = (
+    "The quick brown fox jumps over 13 lazy dogs; it isn't 3.14159, it's 2,718,281!",
+    "  two blanks,\ttab,\nline\r\nand\n\n\nthree lines   ",
+    "camelCase snake_case kebab-case PATH=/usr/bin:$HOME <tag attr='x'> {\"k\": [1, 2]}",
+    "Übergrößenträger naïve façade Ærøskøbing Łódź ﬁnancial ½ ² Ⅷ e\u0301 é",
+    "Съешь же ещё этих мягких французских булок",
+    "東京都 漢字かな交じり文 한국어 العربية עברית हिन्दी",
+    "🙂👩‍👩‍👧‍👦🇫🇷 ∑∀x∈ℝ — “quotes” ‘single’ …\u00a0\u200b\u2063\ufeff",
+    "aaaaaaaaaaaaaaaa 1111111111111111 ---------------- ................ ================",
+    "internationalisation antidisestablishmentarianism xqzjv wrrghk ATTN: RE: FW: U.S.A.",
+)
+"""Text on which tokenizers that differ in anything but name are very likely to differ."""
+
+
 class HFTokenizer:
     """Implements `protocols.Tokenizer`."""
 
@@ -87,8 +101,15 @@ class HFTokenizer:
         return set(_MARKER.findall(text))
 
     def _fingerprint(self) -> str:
+        """What the tokenizer does, not how a library writes it down: that changes with versions."""
         described = json.dumps(
-            [self._tokenizer.backend_tokenizer.to_str(), self._tokenizer.chat_template]
+            [
+                sorted(self._tokenizer.get_vocab().items()),
+                [self.encode(text).tolist() for text in _PROBES],
+                sorted(self.control_tokens),
+                self._tokenizer.chat_template,
+                self._tokenizer.bos_token,
+            ]
         )
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
 

@@ -71,7 +71,7 @@ def load_encoder(
     device: str | None = None,
     *,
     spec: EncoderSpec | None = None,
-    precision: Precision = "auto",
+    precision: Precision = "float32",
 ) -> Encoder:
     """Load a frozen encoder.
 
@@ -80,7 +80,8 @@ def load_encoder(
             says otherwise.
         device: "cpu", "cuda", "cuda:1", ...; None takes a GPU if there is one.
         spec: how to read the checkpoint, in place of the table's line.
-        precision: "auto" is bfloat16 where the hardware is made for it, float32 elsewhere.
+        precision: "auto" is bfloat16 where the hardware is made for it, float32 elsewhere. The
+            default is the same everywhere: labels from a GPU are trained on and served without one.
 
     Raises:
         UnknownNameError: if the name is neither in the table nor looks like a folder or hub id.
