@@ -54,6 +54,22 @@ def test_another_encoder_is_refused(folder: Path) -> None:
         load_controller(folder, encoder="minilm")
 
 
+def test_another_tokenizer_is_refused(folder: Path) -> None:
+    assert load_controller(folder, encoder="encoder", tokenizer="tokenizer")
+    with pytest.raises(ModelError, match=r"another tokenizer \(tokenizer, not words\); name the"):
+        load_controller(folder, tokenizer="words")
+
+
+@pytest.mark.parametrize("key", ["features", "model", "tasks", "beta", "made_with", "sha256"])
+def test_settings_that_lack_something_are_refused(folder: Path, key: str) -> None:
+    path = folder / "controller.json"
+    settings = json.loads(path.read_text())
+    del settings[key]
+    path.write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match=r"controller.json: damaged"):
+        load_controller(folder)
+
+
 def test_altered_weights_are_refused(folder: Path) -> None:
     path = folder / "controller.safetensors"
     raw = bytearray(path.read_bytes())

@@ -10,9 +10,14 @@ import torch
 
 from enough.controller.crossfit import Folds, crossfit_targets, plain_targets, worth_models
 from enough.controller.examples import LabelledRequest, state_rows
+from enough.controller.fit_state import Stage
+from enough.controller.labelled import Labelled
 from enough.controller.losses import LossConfig
+from enough.controller.objective import Objective
+from enough.controller.optimisation import FitConfig, Stepper, one_thread
 from enough.controller.rollout import predicted_worth, roll_out
-from enough.controller.training import FitConfig, Labelled, Objective, fit, new_controller
+from enough.controller.training import fit, new_controller
+from enough.errors import DataError, ModelError
 from enough.teacher.backup import back_up
 from enough.teacher.components import Components, TargetConfig, raw_components
 from tests.controller.toy import SMALL, controller, features, labelled
@@ -21,6 +26,7 @@ from tests.teacher.cases import tree_of_values
 POINT = TargetConfig(0.4, 0.1)
 QUICK = FitConfig(steps=60, requests=8, check_every=20, learning_rate=5e-3)
 LOSSES = LossConfig()
+TASKS = ("LaMP-4", "LaMP-7")
 
 
 def test_state_rows_by_hand() -> None:
@@ -62,9 +68,7 @@ def toy_set(count: int, start: int = 0) -> list[LabelledRequest]:
 @pytest.mark.parametrize("single_head", [False, True])
 def test_it_learns_a_toy_world(single_head: bool) -> None:
     train, select = toy_set(24), toy_set(8, start=100)
-    model = new_controller(
-        dataclasses.replace(SMALL, single_head=single_head), ("LaMP-4", "LaMP-7"), 0
-    )
+    model = new_controller(dataclasses.replace(SMALL, single_head=single_head), TASKS, 0)
     sets = [Labelled.of(part, plain_targets(part, POINT, "hindsight")) for part in (train, select)]
     model = fit(model, sets[0], sets[1], Objective(POINT, LOSSES), QUICK)
     chosen = roll_out(model, [request.features for request in toy_set(8, start=200)], POINT)
@@ -76,11 +80,37 @@ def test_training_is_deterministic() -> None:
     for _ in range(2):
         train = toy_set(8)
         sets = Labelled.of(train, plain_targets(train, POINT, "myopic"))
-        model = new_controller(SMALL, ("LaMP-4", "LaMP-7"), 3)
+        model = new_controller(SMALL, TASKS, 3)
         config = dataclasses.replace(QUICK, steps=10)
         weights.append(fit(model, sets, sets, Objective(POINT, LOSSES), config).state_dict())
     for name, value in weights[0].items():
         assert torch.equal(value, weights[1][name]), name
+
+
+@one_thread()
+def test_a_step_is_a_function_of_its_number() -> None:
+    """Steps 1 to 6 in one go, or 4 to 6 from where another stepper was after 3."""
+    train = toy_set(12)
+    sets = Labelled.of(train, plain_targets(train, POINT, "hindsight"))
+    whole, parted = (new_controller(SMALL, TASKS, 0) for _ in range(2))
+    objective, stage = Objective(POINT, LOSSES), Stage.fold(5, 2, 3)
+    Stepper(whole, sets, objective, QUICK, stage).steps(1, 6)
+    first = Stepper(parted, sets, objective, QUICK, stage)
+    first.steps(1, 3)
+    second = Stepper(parted, sets, objective, QUICK, stage)
+    second.optimiser.load_state_dict(first.optimiser.state_dict())
+    second.steps(4, 6)
+    for one, other in zip(whole.parameters(), parted.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_a_loss_that_is_not_a_number_ends_it() -> None:
+    train = toy_set(4)
+    sets = Labelled.of(train, plain_targets(train, POINT, "myopic"))
+    model = new_controller(SMALL, TASKS, 0)
+    torch.nn.init.constant_(model.second.bias, torch.nan)
+    with pytest.raises(ModelError, match=r"step 1 is not a number; lower fit\.learning_rate"):
+        fit(model, sets, sets, Objective(POINT, LOSSES), QUICK)
 
 
 def test_roll_out_keeps_to_the_rules() -> None:
@@ -116,20 +146,27 @@ def test_a_fold_model_never_sees_its_own_fold() -> None:
     train, folds = toy_set(16), Folds(4, seed=0)
     config = dataclasses.replace(QUICK, steps=6)
     objective = Objective(POINT, LOSSES)
-    before = worth_models(train, objective, SMALL, config, folds)
+    before = worth_models(train, objective, SMALL, config, folds, tasks=TASKS)
     spoiled = [
         dataclasses.replace(request, components=_negated(request))
         if folds.of(request) == 2
         else request
         for request in train
     ]
-    after = worth_models(spoiled, objective, SMALL, config, folds)
+    after = worth_models(spoiled, objective, SMALL, config, folds, tasks=TASKS)
     same = [
         all(torch.equal(a, b) for a, b in zip(old.parameters(), new.parameters(), strict=True))
         for old, new in zip(before, after, strict=True)
     ]
     assert same[2]
     assert not all(same)
+
+
+def test_every_fold_needs_a_user() -> None:
+    with pytest.raises(DataError, match="too few labelled users for 9 folds"):
+        worth_models(
+            toy_set(4), Objective(POINT, LOSSES), SMALL, QUICK, Folds(9, seed=0), tasks=TASKS
+        )
 
 
 def _negated(request: LabelledRequest) -> Components:
@@ -141,7 +178,20 @@ def test_crossfit_targets_follow_the_models_and_keep_what_is_realised() -> None:
     models = [controller(), controller()]
     for request, found in zip(train, crossfit_targets(train, models, POINT, folds), strict=True):
         rows = state_rows(request, plain_targets([request], POINT, "myopic")[0])
-        worth = predicted_worth(models[folds.of(request)], request, rows, POINT)
+        (worth,) = predicted_worth(models[folds.of(request)], [request], [rows], POINT)
         expected = back_up(request.tree, request.components, POINT, "crossfit", worth)
         assert (found.leaf == expected.leaf).all()
         assert (found.best == found.own[found.leaf]).all()
+
+
+@one_thread()
+def test_worth_of_many_trees_is_worth_of_each() -> None:
+    """Trees of several sizes, more than are computed at a time."""
+    requests = toy_set(30) + [labelled(size, seed=size) for size in (1, 5, 8, 2)] * 6
+    rows = Labelled.of(requests, plain_targets(requests, POINT, "myopic")).rows
+    assert sum(len(row.length) for row in rows) > 3 * 256
+    model = controller()
+    together = predicted_worth(model, requests, rows, POINT)
+    for request, row, found in zip(requests, rows, together, strict=True):
+        (alone,) = predicted_worth(model, [request], [row], POINT)
+        np.testing.assert_allclose(found, alone, atol=1e-6)

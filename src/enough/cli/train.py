@@ -2,44 +2,79 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from enough.cli.terminal import progress_bars
 
+if TYPE_CHECKING:
+    from enough.controller.train_config import TrainConfig
+
 
 def train(
     labels: Annotated[Path, typer.Argument(help="Folder of `enough label`.")],
     data: Annotated[list[Path], typer.Argument(help="The folders that were labelled.")],
-    out: Annotated[Path, typer.Option(help="Folder for the controller.")],
+    out: Annotated[Path, typer.Option(help="Folder for the controller; goes on if it is begun.")],
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    beta: Annotated[float | None, typer.Option(help="β, weight of specificity.")] = None,
+    lambda_: Annotated[
+        float | None, typer.Option("--lambda", help="λ, price of 1024 tokens.")
+    ] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="Targets: crossfit, hindsight or myopic.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="For splits, weights, batches.")] = None,
+    chooser: Annotated[
+        Path | None,
+        typer.Option(help="A controller that chooses the leaves of cross-fitted targets."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Distil labels into a small controller that decides without a language model."""
+    """Distil labels into a small controller that decides without a language model.
+
+    Stop it and run it again as you like: it goes on where it was. Options go before the file.
+    """
     from enough.config import load_config
-    from enough.controller.checkpoint import save_controller
-    from enough.controller.labelled_folder import read_labelled
-    from enough.controller.train_run import TrainConfig, summary
-    from enough.controller.train_run import train as fit_controller
+    from enough.controller.train_config import TrainConfig
+    from enough.controller.train_folder import TrainRun
     from enough.data.folders import read_folder
-    from enough.retrieval.embedding_cache import CachedEncoder
-    from enough.retrieval.encoders import load_encoder
 
     settings = load_config(config, TrainConfig) if config else TrainConfig()
-    datasets = [read_folder(folder) for folder in data]
-    with progress_bars() as update:
-        encoder = CachedEncoder(load_encoder())
-        labelled = read_labelled(labels, datasets, encoder, update)
-        trained = fit_controller(labelled, settings, update)
-    save_controller(out, trained)
-    found = summary(trained)
+    given = {"kind": kind, "seed": seed, "chooser": chooser}
+    settings = _with_options(settings, given, {"beta": beta, "lambda_": lambda_})
+    run = TrainRun(labels, [read_folder(folder) for folder in data], settings, out)
+    found = _train(run)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
         _print(found, out)
+
+
+def _with_options(
+    settings: TrainConfig, given: dict[str, Any], point: dict[str, float | None]
+) -> TrainConfig:
+    """Options on the command line go before the file."""
+    changes = {name: value for name, value in given.items() if value is not None}
+    moved = {name: value for name, value in point.items() if value is not None}
+    targets = dataclasses.replace(settings.targets, **moved)
+    return dataclasses.replace(settings, targets=targets, **changes)
+
+
+def _train(run: Any) -> dict[str, Any]:
+    from enough.retrieval.embedding_cache import CachedEncoder
+    from enough.retrieval.encoders import load_encoder
+
+    started = time.monotonic()
+    was_there = run.is_finished
+    with progress_bars() as update:
+        found: dict[str, Any] = run.run(lambda: CachedEncoder(load_encoder()), update)
+    seconds = time.monotonic() - started
+    return {**found, "this_run": {"seconds": seconds, "was_there": was_there}}
 
 
 def _print(found: dict[str, Any], out: Path) -> None:
@@ -69,4 +104,19 @@ def _print(found: dict[str, Any], out: Path) -> None:
             f"{line['root_stop']:.0%}",
         )
     Console().print(table)
-    typer.echo(f"Controller written to {out}.")
+    typer.echo(_stopping(found["stopping"]))
+    if found["this_run"]["was_there"]:
+        typer.echo(f"Done already: {out} was trained with these settings.")
+    else:
+        typer.echo(f"Controller written to {out} in {found['this_run']['seconds']:.0f} s.")
+
+
+def _stopping(found: dict[str, Any]) -> str:
+    """The stop head in a line; a measure that is not defined is a dash."""
+    shown = {name: "–" if value is None else f"{value:.3f}" for name, value in found.items()}
+    return (
+        f"STOP at {found['states']:,} states: AUROC {shown['auroc']}, within tasks "
+        f"{shown['auroc_within_tasks']}; calibration error {shown['ece_before']}, with the fitted "
+        f"T_s {shown['ece']}; the teacher stops at {shown['teacher_stop_share']} of them, "
+        f"probabilities say {shown['mean_probability']}."
+    )

@@ -1,12 +1,13 @@
 """Batches of states: a few requests, a few states of each, as tensors.
 
 In: features and state rows of chosen requests. Out: `Requests`, `States` and their targets, STOP as
-the last action. Requests are drawn task by task, so that every task counts the same.
+the last action; or all states of whole trees. Requests are drawn task by task, so that every task
+counts the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from enough.controller.examples import StateRows
 from enough.controller.features import PoolFeatures
 from enough.controller.model import Requests, States
 from enough.prompts.prompter import L_REF
+
+_TOGETHER = 256  # states of whole trees at a time: more do not fit a core's cache
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,24 +89,22 @@ def make_batch(
     size = requests.is_there.shape[1]
     picked = [_pick(one, draw, rng) for one in rows]
     count = sum(map(len, picked))
-    depth = max(one.chosen.shape[1] for one in rows)
-    chosen = np.zeros((count, depth), np.int64)
     target = np.zeros((count, size + 1, 3), np.float32)
     is_labelled = np.zeros((count, size + 1, 3), np.bool_)
     is_feasible = np.zeros((count, size), np.bool_)
     is_full = np.zeros(count, np.bool_)
     margin = np.zeros(count, np.float32)
+    is_labelled[:, size] = True
     start = 0
     for one, places in zip(rows, picked, strict=True):
         b = slice(start, start + len(places))
         start = b.stop
         n = one.is_labelled.shape[1]
-        chosen[b, : one.chosen.shape[1]] = one.chosen[places]
         target[b, size] = one.stop_target[places]
-        is_labelled[b, size] = True
         is_labelled[b, size, 1] = one.is_known[places]
-        has = np.isin(places, one.expanded)
-        there, source = np.arange(b.start, b.stop)[has], np.searchsorted(one.expanded, places[has])
+        source = np.searchsorted(one.expanded, places)
+        has = np.append(one.expanded, -1)[source] == places
+        there, source = np.flatnonzero(has) + b.start, source[has]
         target[there, :n] = one.action_target[source]
         labelled = one.is_labelled[source]
         is_labelled[there, :n] = labelled[..., None]
@@ -111,19 +112,9 @@ def make_batch(
         is_feasible[there, :n] = one.is_feasible[source]
         is_full[there] = one.is_full[source]
         margin[there] = one.stop_margin[source]
-    states = States(
-        of=torch.from_numpy(np.repeat(np.arange(len(rows)), [len(p) for p in picked])),
-        chosen=torch.from_numpy(chosen),
-        length=torch.from_numpy(
-            np.concatenate([one.length[p] for one, p in zip(rows, picked, strict=True)])
-        ),
-        budget=torch.from_numpy(
-            np.concatenate([one.budget[p] for one, p in zip(rows, picked, strict=True)])
-        ),
-    )
     return Batch(
         requests,
-        states,
+        _states(rows, picked),
         torch.from_numpy(target),
         torch.from_numpy(is_labelled),
         torch.from_numpy(is_feasible),
@@ -132,8 +123,40 @@ def make_batch(
     )
 
 
+def whole_trees(
+    features: Sequence[PoolFeatures], rows: Sequence[StateRows], tasks: dict[str, int]
+) -> Iterator[tuple[Requests, States]]:
+    """All states of all requests, in order, several requests at a time."""
+    start, count = 0, 0
+    for end, one in enumerate(rows, 1):
+        count += len(one.length)
+        if count >= _TOGETHER or end == len(rows):
+            some = rows[start:end]
+            everything = [np.arange(len(each.length)) for each in some]
+            yield collate_requests(features[start:end], tasks), _states(some, everything)
+            start, count = end, 0
+
+
+def _states(rows: Sequence[StateRows], picked: Sequence[NDArray[np.int64]]) -> States:
+    """These states of each request."""
+    counts = [len(places) for places in picked]
+    depth = max(one.chosen.shape[1] for one in rows)
+    chosen = np.zeros((sum(counts), depth), np.int64)
+    start = 0
+    for one, places in zip(rows, picked, strict=True):
+        chosen[start : start + len(places), : one.chosen.shape[1]] = one.chosen[places]
+        start += len(places)
+    pairs = list(zip(rows, picked, strict=True))
+    return States(
+        of=torch.from_numpy(np.repeat(np.arange(len(rows)), counts)),
+        chosen=torch.from_numpy(chosen),
+        length=torch.from_numpy(np.concatenate([one.length[places] for one, places in pairs])),
+        budget=torch.from_numpy(np.concatenate([one.budget[places] for one, places in pairs])),
+    )
+
+
 def _pick(rows: StateRows, draw: Draw, rng: np.random.Generator) -> NDArray[np.int64]:
     """Rows of the root, of some expanded states and of some other ones, in order."""
     expanded = rng.permutation(rows.expanded)[: draw.expanded]
     others = rng.integers(len(rows.length), size=min(draw.others, len(rows.length)))
-    return np.unique(np.concatenate([np.zeros(1, np.int64), expanded, others]))
+    return np.array(sorted({0, *expanded.tolist(), *others.tolist()}), np.int64)

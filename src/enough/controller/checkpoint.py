@@ -75,15 +75,19 @@ def save_controller(folder: Path, trained: Trained) -> None:
     write_json(folder / SETTINGS, settings)
 
 
-def load_controller(folder: Path, *, encoder: str | None = None) -> Trained:
+def load_controller(
+    folder: Path, *, encoder: str | None = None, tokenizer: str | None = None
+) -> Trained:
     """Read a controller.
 
     Args:
         folder: where it is.
         encoder: fingerprint of the encoder it is going to be used with, if that is known.
+        tokenizer: the same of the tokenizer.
 
     Raises:
-        ModelError: if files are missing, altered or of another format, or the encoder is another.
+        ModelError: if files are missing, altered or of another format, or the encoder or tokenizer
+            is another.
     """
     from safetensors.torch import load  # noqa: PLC0415 (heavy)
 
@@ -92,22 +96,29 @@ def load_controller(folder: Path, *, encoder: str | None = None) -> Trained:
         raw = (folder / WEIGHTS).read_bytes()
     except (OSError, ValueError) as error:
         raise ModelError(f"{folder}: not a controller ({error})") from None
-    _check(folder, settings, raw, encoder)
-    model = Controller(
-        from_table(settings["model"], ModelConfig, str(folder / SETTINGS)), settings["tasks"]
-    )
-    model.load_state_dict(load(raw))
-    return Trained(
-        model=model.eval(),
-        point=TargetConfig(settings["beta"], settings["lambda"]),
-        stop_temperature=settings["stop_temperature"],
-        scales={task: Scale(**scale) for task, scale in settings["scales"].items()},
-        made_with=Fingerprints(**settings["made_with"]),
-        report=settings["report"],
-    )
+    try:
+        _check(folder, settings, raw)
+        made_with = Fingerprints(**settings["made_with"])
+        _check_models(folder, made_with, encoder, tokenizer)
+        model = Controller(
+            from_table(settings["model"], ModelConfig, str(folder / SETTINGS)), settings["tasks"]
+        )
+        model.load_state_dict(load(raw))
+        return Trained(
+            model=model.eval(),
+            point=TargetConfig(settings["beta"], settings["lambda"]),
+            stop_temperature=settings["stop_temperature"],
+            scales={task: Scale(**scale) for task, scale in settings["scales"].items()},
+            made_with=made_with,
+            report=settings["report"],
+        )
+    except (AttributeError, KeyError, RuntimeError, TypeError) as error:
+        raise ModelError(
+            f"{folder / SETTINGS}: damaged ({type(error).__name__}: {error}); copy it again"
+        ) from error
 
 
-def _check(folder: Path, settings: dict[str, Any], raw: bytes, encoder: str | None) -> None:
+def _check(folder: Path, settings: dict[str, Any], raw: bytes) -> None:
     if settings.get("format") != FORMAT:
         raise ModelError(
             f"{folder}: controller format {settings.get('format')}, this version reads {FORMAT}"
@@ -116,9 +127,18 @@ def _check(folder: Path, settings: dict[str, Any], raw: bytes, encoder: str | No
         raise ModelError(f"{folder}: was trained on other features than this version has")
     if hashlib.sha256(raw).hexdigest() != settings["sha256"]:
         raise ModelError(f"{folder / WEIGHTS}: altered since it was written; copy it again")
-    trained_on = settings["made_with"]["encoder"]
-    if encoder not in (None, trained_on):
+
+
+def _check_models(
+    folder: Path, made_with: Fingerprints, encoder: str | None, tokenizer: str | None
+) -> None:
+    if encoder not in (None, made_with.encoder):
         raise ModelError(
-            f"{folder}: was trained on the vectors of another encoder ({trained_on}, "
+            f"{folder}: was trained on the vectors of another encoder ({made_with.encoder}, "
             f"not {encoder}); use that one, or train again"
+        )
+    if tokenizer not in (None, made_with.tokenizer):
+        raise ModelError(
+            f"{folder}: its costs were counted with another tokenizer ({made_with.tokenizer}, "
+            f"not {tokenizer}); name the generator it was trained for, or train again"
         )

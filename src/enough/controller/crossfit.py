@@ -16,12 +16,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from enough.controller.batches import Draw
-from enough.controller.examples import LabelledRequest
+from enough.controller.examples import LabelledRequest, StateRows
+from enough.controller.fit_state import Keeper, Stage
+from enough.controller.labelled import Labelled
 from enough.controller.model import Controller, ModelConfig
+from enough.controller.objective import Objective
+from enough.controller.optimisation import FitConfig
 from enough.controller.rollout import predicted_worth
-from enough.controller.training import FitConfig, Labelled, Objective, fit, new_controller
+from enough.controller.training import fit, new_controller
+from enough.errors import DataError
+from enough.progress import OnStep, silent
 from enough.teacher.backup import Targets, back_up
 from enough.teacher.components import TargetConfig
+from enough.teacher.utility import Values
 
 _WORTH_STATES = Draw(expanded=0, others=24)
 
@@ -53,24 +60,39 @@ def worth_models(
     model: ModelConfig,
     config: FitConfig,
     folds: Folds,
+    *,
+    tasks: Sequence[str],
+    seed: int = 0,
+    keeper: Keeper | None = None,
+    on_step: OnStep = silent,
 ) -> list[Controller]:
     """For each fold a model of what profiles are worth, fitted to all other folds.
 
     The next fold is where each stops early, so no model has seen the fold it is for in any way.
     """
-    tasks = sorted({request.features.task for request in train})
     labelled = Labelled.of(train, plain_targets(train, objective.point, "myopic"))
     fold = np.array([folds.of(request) for request in train])
+    if len(np.unique(fold)) < folds.count:
+        raise DataError(
+            f"too few labelled users for {folds.count} folds; set folds lower, or label more users"
+        )
     value_only = dataclasses.replace(objective.losses, rank=0.0, stop=0.0)
     fitting = dataclasses.replace(config, draw=_WORTH_STATES)
     models = []
     for held_out in range(folds.count):
         watched = (held_out + 1) % folds.count
-        others = labelled.some(np.flatnonzero((fold != held_out) & (fold != watched)))
-        judge = labelled.some(np.flatnonzero(fold == watched))
-        fresh = new_controller(model, tasks, config.seed + held_out)
-        aim = Objective(objective.point, value_only)
-        models.append(fit(fresh, others, judge, aim, fitting))
+        models.append(
+            fit(
+                new_controller(model, tasks, seed + held_out),
+                labelled.some(np.flatnonzero((fold != held_out) & (fold != watched))),
+                labelled.some(np.flatnonzero(fold == watched)),
+                Objective(objective.point, value_only),
+                fitting,
+                stage=Stage.fold(seed, held_out + 1, folds.count),
+                keeper=keeper,
+                on_step=on_step,
+            )
+        )
     return models
 
 
@@ -81,11 +103,30 @@ def crossfit_targets(
     folds: Folds | None,
 ) -> list[Targets]:
     """Targets whose leaves are chosen out of fold; by all models where `folds` is None."""
-    plain = plain_targets(requests, point, "myopic")
-    rows = Labelled.of(requests, plain).rows
-    targets = []
-    for request, states in zip(requests, rows, strict=True):
-        chosen = models if folds is None else [models[folds.of(request)]]
-        worth = np.mean([predicted_worth(m, request, states, point) for m in chosen], axis=0)
-        targets.append(back_up(request.tree, request.components, point, "crossfit", worth))
-    return targets
+    rows = Labelled.of(requests, plain_targets(requests, point, "myopic")).rows
+    worth = _worth(requests, rows, models, point, folds)
+    return [
+        back_up(request.tree, request.components, point, "crossfit", value)
+        for request, value in zip(requests, worth, strict=True)
+    ]
+
+
+def _worth(
+    requests: Sequence[LabelledRequest],
+    rows: Sequence[StateRows],
+    models: Sequence[Controller],
+    point: TargetConfig,
+    folds: Folds | None,
+) -> list[Values]:
+    """What every profile is expected to be worth, [n] for each request."""
+    if folds is None:
+        each = [predicted_worth(model, requests, rows, point) for model in models]
+        return [np.mean(values, axis=0) for values in zip(*each, strict=True)]
+    fold = np.array([folds.of(request) for request in requests])
+    worth: dict[int, Values] = {}
+    for number, model in enumerate(models):
+        places = [int(place) for place in np.flatnonzero(fold == number)]
+        some = [requests[i] for i in places]
+        values = predicted_worth(model, some, [rows[i] for i in places], point)
+        worth.update(zip(places, values, strict=True))
+    return [worth[place] for place in range(len(requests))]

@@ -8,7 +8,7 @@ record of another user can get in: none is an argument.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,57 +111,64 @@ def assemble(
     """Features from vectors that are known already."""
     codes: dict[str, int] = {}
     code = np.array([codes.setdefault(r.action.casefold(), len(codes)) for r in records], np.int64)
-    bare = PoolFeatures(
+    action_likeness = embedded.actions @ embedded.actions.T
+    same_action = (code[:, None] == code).astype(np.float32)
+    tokens = np.array(budget.record_tokens, np.int64)
+    n = len(records)
+    static = np.empty((n, len(STATIC)), np.float32)
+    columns = static.T
+    columns[0] = np.arange(n) / 20
+    columns[1] = _standardised(scores)
+    columns[2] = tokens / (L_REF / 4)
+    columns[3] = embedded.records @ embedded.query
+    columns[4] = embedded.actions @ embedded.query
+    columns[5:7] = _to_others(action_likeness)
+    columns[7] = (same_action.sum(axis=1) - 1) / max(n - 1, 1)
+    columns[8:11] = _times(request.moment, [record.moment for record in records])
+    columns[11] = np.log1p([len(record.context) for record in records]) / 8
+    columns[12] = n / 20
+    return PoolFeatures(
         task=request.task.name,
         query=embedded.query,
         records=embedded.records,
         actions=embedded.actions,
-        static=np.zeros((len(records), len(STATIC)), np.float32),
+        static=static,
         record_likeness=embedded.records @ embedded.records.T,
-        action_likeness=embedded.actions @ embedded.actions.T,
-        same_action=(code[:, None] == code[None]).astype(np.float32),
-        tokens=np.array(budget.record_tokens, np.int64),
+        action_likeness=action_likeness,
+        same_action=same_action,
+        tokens=tokens,
         max_records=budget.max_records,
         room=budget.max_profile_tokens,
     )
-    return replace(bare, static=_static(bare, request, records, scores))
 
 
-def _static(
-    bare: PoolFeatures, request: Request, records: Sequence[Record], scores: Floats
-) -> Floats:
-    n = len(records)
-    others = max(n - 1, 1)
-    apart = bare.action_likeness - 2 * np.eye(n, dtype=np.float32)  # nobody is its own neighbour
-    age, has_age, newness = _times(request.moment, [record.moment for record in records])
-    columns = (
-        np.arange(n) / 20,
-        (scores - scores.mean()) / (scores.std() + 1e-6) if n else scores,
-        bare.tokens / (L_REF / 4),
-        bare.records @ bare.query,
-        bare.actions @ bare.query,
-        (bare.action_likeness.sum(axis=1) - 1) / others,
-        apart.max(axis=1, initial=-1.0) if n > 1 else np.zeros(n),
-        (bare.same_action.sum(axis=1) - 1) / others,
-        age,
-        has_age,
-        newness,
-        np.log1p([len(record.context) for record in records]) / 8,
-        np.full(n, n / 20),
-    )
-    return np.stack(columns, axis=1).astype(np.float32).reshape(n, len(STATIC))
+def _standardised(scores: Floats) -> Floats:
+    if not len(scores):
+        return scores
+    centred = scores - scores.mean()
+    deviation = np.sqrt(centred @ centred / len(scores))
+    return np.asarray(centred / (deviation + 1e-6), np.float32)
 
 
-def _times(
-    now: Moment | None, moments: Sequence[Moment | None]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _to_others(likeness: Floats) -> Floats:
+    """Mean and highest likeness of every row to the other rows, zeros where there are none."""
+    n = len(likeness)
+    if n < 2:
+        return np.zeros((2, n), np.float32)
+    apart = likeness.copy()
+    apart.flat[:: n + 1] = -1  # nobody is its own neighbour
+    return np.array(((likeness.sum(axis=1) - 1) / (n - 1), apart.max(axis=1)), np.float32)
+
+
+def _times(now: Moment | None, moments: Sequence[Moment | None]) -> NDArray[np.float64]:
     """Age (log of years), whether it is known, and rank by newness in [0, 1]; 0 where unknown."""
-    known = np.array([now is not None and moment is not None for moment in moments], np.bool_)
-    years = np.array([as_years(moment) if moment else 0.0 for moment in moments])
-    present = as_years(now) if now else 0.0
-    age = np.where(known, np.log1p(np.maximum(present - years, 0) * 12) / 4, 0.0)
-    newness = np.zeros(len(moments))
-    if known.any():
-        order = np.argsort(np.argsort(years[known], kind="stable"), kind="stable")
-        newness[known] = (order + 1) / known.sum()
-    return age, known.astype(np.float64), newness
+    columns = np.zeros((3, len(moments)))
+    if now is None:
+        return columns
+    age, is_known, newness = columns
+    known = np.array([moment is not None for moment in moments], np.bool_)
+    years = np.array([as_years(moment) for moment in moments if moment is not None])
+    age[known] = np.log1p(np.maximum(as_years(now) - years, 0) * 12) / 4
+    is_known[:] = known
+    newness[known] = (years.argsort(kind="stable").argsort(kind="stable") + 1) / len(years)
+    return columns

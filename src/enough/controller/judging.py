@@ -8,19 +8,28 @@ stops. The policy chooses among labelled actions only, because only their outcom
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from enough.controller.batches import collate_requests
-from enough.controller.examples import StateRows
-from enough.controller.losses import net_value
-from enough.controller.model import Controller, States
-from enough.controller.training import Labelled
+from enough.controller.calibration_measures import (
+    auroc,
+    calibration_error,
+    mean_auroc,
+    sigmoid,
+)
+from enough.controller.examples import LabelledRequest, StateRows
+from enough.controller.labelled import Labelled
+from enough.controller.model import Controller
+from enough.controller.rollout import tree_values
+from enough.prompts.prompter import L_REF
 from enough.teacher.components import TargetConfig
 from enough.teacher.utility import Values
+
+NetValues = tuple[Values, Values]
+"""Predicted at every profile of a tree: of records, [n, N], and of STOP, [n]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +59,53 @@ class Judged:
     root_stop: float
 
 
-@torch.no_grad()
+@dataclass(frozen=True, slots=True)
+class StopQuality:
+    """How well margins tell at which fully expanded states the teacher stops.
+
+    Attributes:
+        states: how many there are.
+        teacher_stop_share: at how many of them the teacher stops.
+        auroc: pooled; None where the teacher always or never stops.
+        auroc_within_tasks: mean over the tasks that have both kinds.
+        tasks_with_both: how many these are.
+        temperature_before: T_s while training.
+        ece_before: calibration error of σ(Δ/T_s) with it, 10 bins.
+        ece: the same with the fitted T_s, on the states it was fitted to.
+        mean_probability: of stopping, with the fitted T_s. A temperature cannot shift margins: if
+            this is far from the teacher's share, so are the probabilities, whatever T_s is.
+    """
+
+    states: int
+    teacher_stop_share: float | None
+    auroc: float | None
+    auroc_within_tasks: float | None
+    tasks_with_both: int
+    temperature_before: float
+    ece_before: float | None
+    ece: float | None
+    mean_probability: float | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StopDecisions:
+    """Predicted margins Δ, the teacher's decisions, and the task of each fully expanded state."""
+
+    margins: Values
+    stops: NDArray[np.bool_]
+    tasks: tuple[str, ...]
+
+
+def net_values(model: Controller, labelled: Labelled, point: TargetConfig) -> list[NetValues]:
+    """What the controller thinks of all profiles of all requests."""
+    return list(tree_values(model, labelled.requests, labelled.rows, point))
+
+
 def tree_policy(
-    model: Controller, labelled: Labelled, place: int, point: TargetConfig
+    request: LabelledRequest, rows: StateRows, predicted: NetValues
 ) -> tuple[int, float]:
     """Node at which the greedy policy ends within one tree, and its predicted value at the root."""
-    request, rows = labelled.requests[place], labelled.rows[place]
-    actions, stop = _values(model, labelled, place, point)
+    actions, stop = predicted
     node_of = {profile: node for node, profile in enumerate(request.tree.profiles)}
     row_of = {int(node): row for row, node in enumerate(rows.expanded)}
     node, promised = 0, None
@@ -64,9 +113,7 @@ def tree_policy(
         row = row_of.get(node)
         best = -np.inf
         if row is not None:
-            values = np.where(
-                rows.is_labelled[row], actions[row, : rows.is_labelled.shape[1]], best
-            )
+            values = np.where(rows.is_labelled[row], actions[node], best)
             best = float(values.max())
         promised = max(best, float(stop[node])) if promised is None else promised
         if row is None or not best > stop[node]:
@@ -75,35 +122,11 @@ def tree_policy(
         node = node_of[(*profile, int(values.argmax()))]
 
 
-def _values(
-    model: Controller, labelled: Labelled, place: int, point: TargetConfig
-) -> tuple[Values, Values]:
-    """Net values of actions at expanded states [e, N], and of STOP at all states [n]."""
-    rows = labelled.rows[place]
-    requests = collate_requests([labelled.requests[place].features], model.tasks)
-    encoded = model.encode(requests)
-    _, stop = model(requests, encoded, _states(rows, np.arange(len(rows.length))))
-    net_stop = net_value(stop, point.beta, point.lambda_).numpy().astype(np.float64)
-    if not len(rows.expanded):
-        return np.zeros((0, requests.is_there.shape[1])), net_stop
-    actions, _ = model(requests, encoded, _states(rows, rows.expanded))
-    return net_value(actions, point.beta, point.lambda_).numpy().astype(np.float64), net_stop
-
-
-def _states(rows: StateRows, which: NDArray[np.int64]) -> States:
-    return States(
-        torch.zeros(len(which), dtype=torch.int64),
-        torch.from_numpy(rows.chosen[which]),
-        torch.from_numpy(rows.length[which]),
-        torch.from_numpy(rows.budget[which]),
-    )
-
-
-def judge(model: Controller, labelled: Labelled, point: TargetConfig) -> list[Judged]:
+def judge(labelled: Labelled, predicted: Sequence[NetValues], point: TargetConfig) -> list[Judged]:
     """One line per task, then one for all requests."""
     lines: dict[str, list[tuple[float, ...]]] = defaultdict(list)
-    for place, request in enumerate(labelled.requests):
-        node, promised = tree_policy(model, labelled, place, point)
+    for request, rows, values in zip(labelled.requests, labelled.rows, predicted, strict=True):
+        node, promised = tree_policy(request, rows, values)
         net = request.components.net(point)
         line = (
             float(net[node]),
@@ -111,7 +134,7 @@ def judge(model: Controller, labelled: Labelled, point: TargetConfig) -> list[Ju
             promised - float(net[node]),
             float(net.max()),
             float(request.components.gain[node]),
-            float(request.tree.cost[node] * 1024),
+            float(request.tree.cost[node] * L_REF),
             float(request.tree.lengths[node]),
             float(request.components.gain[node] < 0),
             float(node == 0),
@@ -124,21 +147,20 @@ def judge(model: Controller, labelled: Labelled, point: TargetConfig) -> list[Ju
     ]
 
 
-@torch.no_grad()
-def stop_decisions(
-    model: Controller, labelled: Labelled, point: TargetConfig
-) -> tuple[Values, NDArray[np.bool_]]:
-    """Predicted margins and the teacher's decisions at all fully expanded states."""
+def stop_decisions(labelled: Labelled, predicted: Sequence[NetValues]) -> StopDecisions:
+    """At all fully expanded states."""
     margins: list[float] = []
     stops: list[bool] = []
-    for place, rows in enumerate(labelled.rows):
-        actions, stop = _values(model, labelled, place, point)
+    tasks: list[str] = []
+    for request, rows, values in zip(labelled.requests, labelled.rows, predicted, strict=True):
+        actions, stop = values
         for row in np.flatnonzero(rows.is_full):
-            size = rows.is_feasible.shape[1]
-            best = np.where(rows.is_feasible[row], actions[row, :size], -np.inf).max()
-            margins.append(float(stop[rows.expanded[row]] - best))
+            node = rows.expanded[row]
+            best = np.where(rows.is_feasible[row], actions[node], -np.inf).max()
+            margins.append(float(stop[node] - best))
             stops.append(bool(rows.stop_margin[row] >= 0))
-    return np.array(margins, np.float64), np.array(stops, np.bool_)
+            tasks.append(request.features.task)
+    return StopDecisions(np.array(margins, np.float64), np.array(stops, np.bool_), tuple(tasks))
 
 
 def fit_stop_temperature(margins: Values, stops: NDArray[np.bool_]) -> float:
@@ -149,3 +171,21 @@ def fit_stop_temperature(margins: Values, stops: NDArray[np.bool_]) -> float:
     signed = np.where(stops, margins, -margins)
     losses = [float(np.logaddexp(0, -signed / t).mean()) for t in grid]
     return float(grid[int(np.argmin(losses))])
+
+
+def stop_quality(found: StopDecisions, before: float, fitted: float) -> StopQuality:
+    """Measures of the margins, with T_s as it was in training and as it was fitted."""
+    margins, stops = found.margins, found.stops
+    within, count = mean_auroc(margins, stops, found.tasks)
+    probability = sigmoid(margins / fitted)
+    return StopQuality(
+        states=len(stops),
+        teacher_stop_share=float(stops.mean()) if len(stops) else None,
+        auroc=auroc(margins, stops),
+        auroc_within_tasks=within,
+        tasks_with_both=count,
+        temperature_before=before,
+        ece_before=calibration_error(sigmoid(margins / before), stops),
+        ece=calibration_error(probability, stops),
+        mean_probability=float(probability.mean()) if len(stops) else None,
+    )

@@ -32,9 +32,14 @@ class LabelledData:
 
 
 def read_labelled(
-    folder: Path, datasets: Sequence[Dataset], encoder: Encoder, on_step: OnStep = silent
+    folder: Path,
+    datasets: Sequence[Dataset],
+    encoder: Encoder,
+    on_step: OnStep = silent,
+    *,
+    scales: dict[str, Scale] | None = None,
 ) -> LabelledData:
-    """Read a finished folder.
+    """Read a finished folder; with `scales`, in units of another one's.
 
     Raises:
         DataError: if labels or records are missing, or were made with another encoder.
@@ -54,7 +59,7 @@ def read_labelled(
     records = {c.record for _, pool in found_pools for c in pool}
     texts = {record_text(r) for r in records} | {r.action for r in records}
     _warm(encoder, sorted(texts, key=len), on_step)
-    scales = labels.scales()
+    scales = labels.scales() if scales is None else scales
     requests = []
     for tree, (request, pool) in zip(trees, found_pools, strict=True):
         of = tree.of

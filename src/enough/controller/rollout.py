@@ -1,18 +1,19 @@
 """The greedy policy of a trained controller on many requests at once (Eq. policy), and its values.
 
 In: a controller and features. Out: profiles, as Algorithm 2 builds them: repeats and overflow are
-masked, ties are STOP's. Also what the controller thinks stopping is worth at every profile of a
-tree, which is what cross-fitted backups choose leaves by.
+masked, ties are STOP's. Also what the controller thinks actions and stopping are worth at every
+profile of whole trees; by the latter cross-fitted backups choose leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
 
-from enough.controller.batches import collate_requests
+from enough.controller.batches import collate_requests, whole_trees
 from enough.controller.examples import LabelledRequest, StateRows, budget_features
 from enough.controller.features import PoolFeatures
 from enough.controller.losses import net_value
@@ -73,20 +74,33 @@ def roll_out(
     return [(tuple(one), float(value)) for one, value in zip(chosen, promised, strict=True)]
 
 
-@torch.no_grad()
 def predicted_worth(
     model: Controller,
-    request: LabelledRequest,
-    rows: StateRows,
+    requests: Sequence[LabelledRequest],
+    rows: Sequence[StateRows],
     point: TargetConfig,
-) -> Values:
-    """What the controller expects of stopping at each profile of a tree, [n]."""
-    requests = collate_requests([request.features], model.tasks)
-    states = States(
-        torch.zeros(len(rows.length), dtype=torch.int64),
-        torch.from_numpy(rows.chosen),
-        torch.from_numpy(rows.length),
-        torch.from_numpy(rows.budget),
-    )
-    _, stop = model(requests, model.encode(requests), states)
-    return net_value(stop, point.beta, point.lambda_).numpy().astype(np.float64)
+) -> list[Values]:
+    """What the controller expects of stopping at each profile of every request's tree, [n] each."""
+    return [stop for _, stop in tree_values(model, requests, rows, point)]
+
+
+@torch.no_grad()
+def tree_values(
+    model: Controller,
+    requests: Sequence[LabelledRequest],
+    rows: Sequence[StateRows],
+    point: TargetConfig,
+) -> Iterator[tuple[Values, Values]]:
+    """For every request the net values of records [n, N] and of STOP [n] at its n profiles."""
+    left = iter(zip(requests, rows, strict=True))
+    for collated, states in whole_trees([r.features for r in requests], rows, model.tasks):
+        actions, stop = model(collated, model.encode(collated), states)
+        parts = [
+            net_value(part, point.beta, point.lambda_).numpy().astype(np.float64)
+            for part in (actions, stop)
+        ]
+        start = 0
+        for request, row in itertools.islice(left, len(collated.task)):
+            b = slice(start, start + len(row.length))
+            start = b.stop
+            yield parts[0][b, : len(request.features.tokens)], parts[1][b]

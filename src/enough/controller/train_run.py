@@ -1,4 +1,4 @@
-"""Train a controller on a folder of labels: split, targets, fit, temperature, report.
+"""Train a controller on labelled requests: split, targets, fit, temperature, report.
 
 In: labelled data and settings. Out: `Trained`, ready to be saved. Users are dealt into a training
 and a selection part; early stopping, T_s and everything in the report come from the latter.
@@ -7,111 +7,112 @@ and a selection part; early stopping, T_s and everything in the report come from
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from enough.config import require_at_least
 from enough.controller.checkpoint import Trained
-from enough.controller.crossfit import Folds, crossfit_targets, plain_targets, worth_models
+from enough.controller.crossfit import Folds, plain_targets
 from enough.controller.examples import LabelledRequest
-from enough.controller.judging import fit_stop_temperature, judge, stop_decisions
+from enough.controller.fit_state import Keeper, NothingKept, Stage
+from enough.controller.judging import (
+    fit_stop_temperature,
+    judge,
+    net_values,
+    stop_decisions,
+    stop_quality,
+)
+from enough.controller.labelled import Labelled
 from enough.controller.labelled_folder import LabelledData
-from enough.controller.losses import LossConfig
-from enough.controller.model import ModelConfig
-from enough.controller.training import FitConfig, Labelled, Objective, fit, new_controller
+from enough.controller.objective import Objective
+from enough.controller.optimisation import one_thread
+from enough.controller.scalars import open_scalars
+from enough.controller.train_config import TrainConfig
+from enough.controller.train_targets import train_targets
+from enough.controller.training import fit, new_controller
+from enough.controller.unfinished_training import FitFiles
 from enough.errors import DataError
 from enough.progress import OnStep
-from enough.teacher.backup import Targets
-from enough.teacher.components import TargetConfig
+
+__all__ = ["TrainConfig", "summary", "train"]
 
 _SELECTED = 7  # one user in seven is kept for choices
 
 
-@dataclass(frozen=True, slots=True)
-class TrainConfig:
-    """A training run.
+@one_thread()
+def train(
+    data: LabelledData, config: TrainConfig, on_step: OnStep, *, keep: Path | None = None
+) -> Trained:
+    """Fit a controller to labelled data.
 
-    Attributes:
-        kind: how targets are backed up: "hindsight" is the paper's, "crossfit" is not optimistic.
-        folds: of the cross-fitting.
-        seed: for splits, weights and batches.
-        targets: β and λ.
-        model, loss, fit: shape, losses and optimisation.
+    Args:
+        data: labelled requests.
+        config: settings.
+        on_step: told how far it is.
+        keep: a folder for scalars and for what is finished or under way; what is there, from a run
+            on the same data with the same settings, is not done again.
     """
+    learn, select = _parts(data, config.seed)
+    dim = len(learn[0].features.query)
+    config = dataclasses.replace(config, model=dataclasses.replace(config.model, dim=dim))
+    tasks = sorted({request.features.task for request in data.requests})
+    with _kept_in(keep) as keeper:
+        targets = train_targets(
+            learn,
+            select,
+            config,
+            tasks=tasks,
+            encoder=data.made_with.encoder,
+            keeper=keeper,
+            on_step=on_step,
+        )
+        model = fit(
+            new_controller(config.model, tasks, config.seed),
+            Labelled.of(learn, targets.learn),
+            Labelled.of(select, targets.select),
+            Objective(config.targets, config.loss),
+            config.fit,
+            stage=Stage.last(config.seed),
+            keeper=keeper,
+            on_step=on_step,
+        )
+    # The teacher's own decisions are hindsight's, whatever the controller was trained on.
+    seen = Labelled.of(select, plain_targets(select, config.targets, "hindsight"))
+    predicted = net_values(model, seen, config.targets)
+    decisions = stop_decisions(seen, predicted)
+    temperature = fit_stop_temperature(decisions.margins, decisions.stops)
+    judged = judge(seen, predicted, config.targets)
+    quality = stop_quality(decisions, config.loss.stop_temperature, temperature)
+    report = {
+        "kind": config.kind,
+        "chooser": targets.chooser,
+        "seed": config.seed,
+        "training_requests": len(learn),
+        "selection_requests": len(select),
+        "selection": [dataclasses.asdict(line) for line in judged],
+        "stopping": dataclasses.asdict(quality),
+    }
+    return Trained(model, config.targets, temperature, data.scales, data.made_with, report)
 
-    kind: Literal["crossfit", "hindsight", "myopic"] = "crossfit"
-    folds: int = 5
-    seed: int = 0
-    targets: TargetConfig = field(default_factory=TargetConfig)
-    model: ModelConfig = field(default_factory=ModelConfig)
-    loss: LossConfig = field(default_factory=LossConfig)
-    fit: FitConfig = field(default_factory=FitConfig)
 
-    def __post_init__(self) -> None:
-        require_at_least(self, {"folds": 3, "seed": 0})
-
-
-def train(data: LabelledData, config: TrainConfig, on_step: OnStep) -> Trained:
-    """Fit a controller to labelled data."""
-    point = config.targets
-    dealt = Folds(_SELECTED, config.seed)
+def _parts(data: LabelledData, seed: int) -> tuple[list[LabelledRequest], list[LabelledRequest]]:
+    """The training and the selection part; nobody is in both."""
+    dealt = Folds(_SELECTED, seed)
     parts = [[r for r in data.requests if (dealt.of(r) == 0) == chosen] for chosen in (False, True)]
     for part, name in zip(parts, ("training", "selection"), strict=True):
         if not part:
             raise DataError(f"too few labelled users: none is left for {name}")
-    dim = len(data.requests[0].features.query)
-    shape = dataclasses.replace(config.model, dim=dim)
-    config = dataclasses.replace(
-        config, model=shape, fit=dataclasses.replace(config.fit, seed=config.seed)
-    )
-    targets = _targets(parts[0], parts[1], config, on_step)
-    learn, select = (Labelled.of(p, t) for p, t in zip(parts, targets, strict=True))
-    tasks = sorted({request.features.task for request in data.requests})
-    model = fit(
-        new_controller(shape, tasks, config.seed),
-        learn,
-        select,
-        Objective(point, config.loss),
-        config.fit,
-        on_check=lambda step, steps, loss: on_step("fitting", step, steps, f"loss {loss:.4f}"),
-    )
-    # The teacher's own decisions are hindsight's, whatever the controller was trained on.
-    seen = Labelled.of(parts[1], plain_targets(parts[1], point, "hindsight"))
-    margins, stops = stop_decisions(model, seen, point)
-    temperature = fit_stop_temperature(margins, stops)
-    report = {
-        "kind": config.kind,
-        "seed": config.seed,
-        "training_requests": len(parts[0]),
-        "selection_requests": len(parts[1]),
-        "selection": [dataclasses.asdict(line) for line in judge(model, seen, point)],
-        "teacher_stop_share": float(np.mean(stops)) if len(stops) else None,
-    }
-    return Trained(model, point, temperature, data.scales, data.made_with, report)
+    return parts[0], parts[1]
 
 
-def _targets(
-    learn: Sequence[LabelledRequest],
-    select: Sequence[LabelledRequest],
-    config: TrainConfig,
-    on_step: OnStep,
-) -> tuple[list[Targets], list[Targets]]:
-    point = config.targets
-    if config.kind != "crossfit":
-        return plain_targets(learn, point, config.kind), plain_targets(select, point, config.kind)
-    on_step("cross-fitting", 0, config.folds, "")
-    folds = Folds(config.folds, config.seed + 1)
-    objective = Objective(point, config.loss)
-    models = worth_models(learn, objective, config.model, config.fit, folds)
-    on_step("cross-fitting", config.folds, config.folds, "")
-    # Nobody of the selection part is in any fold, so all models may judge there.
-    return (
-        crossfit_targets(learn, models, point, folds),
-        crossfit_targets(select, models, point, None),
-    )
+@contextmanager
+def _kept_in(folder: Path | None) -> Iterator[Keeper]:
+    if folder is None:
+        yield NothingKept()
+        return
+    with open_scalars(folder) as scalars:
+        yield FitFiles(folder, scalars)
 
 
 def summary(trained: Trained) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""The settings of a training run, as a TOML file has them."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from enough.config import key_of, require_at_least
+from enough.controller.losses import LossConfig
+from enough.controller.model import ModelConfig
+from enough.controller.optimisation import FitConfig
+from enough.errors import ConfigError, UnknownNameError
+from enough.teacher.backup import Kind
+from enough.teacher.components import TargetConfig
+
+
+@dataclass(frozen=True, slots=True)
+class TrainConfig:
+    """A training run.
+
+    Attributes:
+        kind: how targets are backed up: "hindsight" is the paper's, "crossfit" is not optimistic.
+        folds: of the cross-fitting.
+        chooser: folder of a controller that chooses the leaves of cross-fitted targets, instead of
+            models of the folds.
+        seed: for splits, weights and batches.
+        targets: β and λ.
+        model, loss, fit: shape, losses and optimisation; the size of vectors is the encoder's.
+    """
+
+    kind: Kind = "crossfit"
+    folds: int = 5
+    chooser: Path | None = None
+    seed: int = 0
+    targets: TargetConfig = field(default_factory=TargetConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    loss: LossConfig = field(default_factory=LossConfig)
+    fit: FitConfig = field(default_factory=FitConfig)
+
+    def __post_init__(self) -> None:
+        require_at_least(self, {"folds": 3, "seed": 0})
+        if self.kind not in get_args(Kind):
+            raise UnknownNameError("kind of targets", self.kind, get_args(Kind))
+        if self.chooser is not None and self.kind != "crossfit":
+            raise ConfigError(f"chooser is for targets of the kind 'crossfit', not {self.kind!r}")
+
+    @property
+    def of_result(self) -> dict[str, Any]:
+        """What the controller depends on, as plain values; the chooser's content is not in it."""
+        table = dataclasses.asdict(self)
+        del table["chooser"], table["fit"]["save_every"], table["model"]["dim"]
+        table["targets"] = {key_of(name): value for name, value in table["targets"].items()}
+        return table
