@@ -7,7 +7,7 @@ cached one an interrupted study goes on.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from enough.data.splits import draw_examples
 from enough.errors import BudgetError, DataError
-from enough.evaluation.sufficiency import SufficiencyRow, judge_all
+from enough.evaluation.sufficiency import FIXED, SufficiencyRow, judge_all
 from enough.labels.folder import LabelFolder
 from enough.progress import OnStep
 from enough.prompts.prompter import Prompter
-from enough.protocols import Generator
+from enough.protocols import Generator, Selector
 from enough.records import Dataset
 from enough.teacher.calibration import calibrate
 from enough.teacher.components import Scale, scaled_components
@@ -103,13 +103,16 @@ def measured_scales(scored: Sequence[Scored], config: OracleConfig) -> dict[str,
 
 
 def judged(
-    scored: Sequence[Scored], scales: dict[str, Scale], config: OracleConfig
+    scored: Sequence[Scored],
+    scales: dict[str, Scale],
+    config: OracleConfig,
+    selectors: Mapping[str, Selector] = FIXED,
 ) -> list[SufficiencyRow]:
-    """Rows of the oracle, the teachers and the fixed selectors, for every request."""
+    """Rows of the oracle, the teachers and the selectors, for every request."""
     rows = []
     for subject, tree in scored:
         scale = scales[tree.of.task]
         components = scaled_components(tree, scale)
         exact = exact_values(tree, components, config.targets, config.epsilon)
-        rows += judge_all(exact, subject, config, scale)
+        rows += judge_all(exact, subject, config, scale, selectors)
     return rows

@@ -1,0 +1,141 @@
+"""`enough compare`: controllers beside fixed lengths, on users nobody learnt from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from enough.cli.terminal import check_writable, progress_bars, write_json_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from enough.evaluation.compare_run import Comparison
+    from enough.evaluation.comparison import Line
+    from enough.teacher.components import TargetConfig
+
+
+def compare(
+    data: Annotated[list[Path], typer.Argument(help="The folders that were labelled.")],
+    labels: Annotated[Path, typer.Option(help="Folder of `enough label`: teacher and scales.")],
+    controller: Annotated[
+        list[str] | None, typer.Option(help="A folder of `enough train`, or NAME=FOLDER; repeat.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    requests: Annotated[
+        int | None, typer.Option(min=0, help="Requests per task (50 by default); 0 takes all.")
+    ] = None,
+    rows: Annotated[
+        Path | None, typer.Option(help="Also write one JSON line per request and selector.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Net utility, gain, tokens and harm of controllers and fixed lengths, with intervals.
+
+    The best fixed length is chosen on the slice "select"; the slice "report" is reported. Scores
+    are kept: run it again to go on, or with another controller.
+    """
+    from enough.config import load_config
+    from enough.data.folders import read_folder
+    from enough.evaluation.compare_run import CompareConfig, load_contenders, run_comparison
+    from enough.evaluation.oracle_study import require_same_generator
+    from enough.generators.hf import HFGenerator
+    from enough.generators.score_cache import CachedGenerator
+    from enough.labels.config import LabelConfig
+    from enough.labels.folder import LabelFolder
+    from enough.run_folders import read_json
+    from enough.teacher.preparation import load_stages
+
+    check_writable(rows)
+    settings = load_config(config, CompareConfig) if config else CompareConfig()
+    if requests is not None:
+        settings = dataclasses.replace(settings, requests=requests)
+    folder = LabelFolder(labels)
+    folder.require_finished()
+    kept = read_json(folder.settings_file)["config"]
+    teacher = LabelConfig.of_folder(kept, str(folder.settings_file))
+    datasets = [read_folder(one) for one in data]
+    with progress_bars() as update:
+        stages = load_stages(teacher.retrieval, teacher.matching)
+        contenders = load_contenders(_named(controller or []), stages.encoder)
+        generator = CachedGenerator(HFGenerator.load(teacher.generator))
+        require_same_generator(labels, generator)
+        found = run_comparison(
+            datasets,
+            labels,
+            contenders,
+            stages=stages,
+            generator=generator,
+            config=settings,
+            on_step=update,
+        )
+    if rows is not None:
+        every = (row for point in found.points for row in found.rows(point))
+        write_json_lines(rows, map(dataclasses.asdict, every))
+    if as_json:
+        typer.echo(json.dumps(_report(found), indent=2))
+        return
+    for point in found.points:
+        print_lines(found.lines(point, "all"), point)
+
+
+def _named(controllers: Sequence[str]) -> dict[str, Path]:
+    from enough.errors import ConfigError
+
+    found: dict[str, Path] = {}
+    for given in controllers:
+        name, _, folder = given.rpartition("=")
+        name = name or Path(folder).name
+        if name in found:
+            raise ConfigError(f"two controllers are called {name!r}; give NAME=FOLDER")
+        found[name] = Path(folder)
+    return found
+
+
+def _report(found: Comparison) -> list[dict[str, Any]]:
+    tasks = ["all", *dict.fromkeys(one.tree.of.task for one in found.reported)]
+    return [
+        {
+            "beta": point.beta,
+            "lambda": point.lambda_,
+            "lines": [
+                dataclasses.asdict(line) for task in tasks for line in found.lines(point, task)
+            ],
+        }
+        for point in found.points
+    ]
+
+
+def print_lines(lines: Sequence[Line], point: TargetConfig) -> None:
+    """A table for people."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title=f"{lines[0].requests} requests of users nobody learnt from, β {point.beta:g}, "
+        f"λ {point.lambda_:g}",
+        caption="J: net utility, with 95% intervals over users · vs fixed: against the best fixed "
+        "k, chosen on other users · gain: in units of the task's scale · harm: requests worse off "
+        "than without history · gap: promised minus realised J",
+        pad_edge=False,
+    )
+    table.add_column("selector", no_wrap=True)
+    for column in ["J", "vs fixed", "gain", "tokens", "records", "harm", "root STOP", "gap"]:
+        table.add_column(column, justify="right", no_wrap=column in ("J", "vs fixed"))
+    for line in lines:
+        table.add_row(
+            line.selector,
+            str(line.net),
+            str(line.against_fixed),
+            f"{line.gain:+.3f}",
+            f"{line.tokens:.0f}",
+            f"{line.records:.1f}",
+            f"{line.harm:.0%}",
+            f"{line.root_stop:.0%}",
+            "" if line.gap is None else f"{line.gap:+.3f}",
+        )
+    Console().print(table)

@@ -1,0 +1,177 @@
+"""A comparison of controllers with fixed lengths on held-out users: who is asked, who is compared.
+
+In: data sets, a label folder whose teacher and scales are used, controllers. Out: `Judged` requests
+of two slices: one to choose the best fixed length on, one to report. Users of the labels are in
+neither; that is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from enough.baselines.fixed import FixedLength
+from enough.config import require_at_least
+from enough.controller.checkpoint import load_controller
+from enough.data.splits import draw_examples
+from enough.errors import ConfigError, DataError
+from enough.evaluation.comparison import Line, best_fixed, compare, with_best_fixed
+from enough.evaluation.outcomes import Judged, Outcome, judge_selectors, outcomes
+from enough.labels.config import LabelConfig
+from enough.labels.folder import LabelFolder
+from enough.online.policy import ControllerPolicy
+from enough.progress import OnStep, silent
+from enough.protocols import Encoder, Generator, Selector
+from enough.records import Dataset, Example
+from enough.run_folders import read_json
+from enough.teacher.case import Case
+from enough.teacher.components import Scale, TargetConfig
+from enough.teacher.preparation import Stages, cases_of
+from enough.teacher.specificity import SpecificityConfig
+
+
+@dataclass(frozen=True, slots=True)
+class CompareConfig:
+    """What is compared on whom.
+
+    Attributes:
+        split: whose requests are reported.
+        choose_on: on whose the best fixed length is chosen.
+        requests: per task and slice, drawn at random; 0 takes all.
+        lengths: fixed lengths to compare with.
+        slots: "all" measures specificity on every slot of a profile, "one" on a sampled one.
+        seed: for the draw.
+    """
+
+    split: str = "report"
+    choose_on: str = "select"
+    requests: int = 50
+    lengths: tuple[int, ...] = (0, 1, 2, 3, 5)
+    slots: Literal["one", "all"] = "all"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_at_least(self, {"requests": 0, "seed": 0})
+        if not self.lengths or min(self.lengths) < 0:
+            raise ConfigError("lengths must name at least one number of records, none negative")
+
+    @property
+    def fixed(self) -> dict[str, Selector]:
+        """Selectors of the fixed lengths."""
+        return {f"fixed k={k}": FixedLength(k) for k in self.lengths}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contender:
+    """A controller under a name, and the operating point it was trained for."""
+
+    name: str
+    policy: ControllerPolicy
+    point: TargetConfig
+
+
+def load_contenders(folders: Mapping[str, Path], encoder: Encoder) -> list[Contender]:
+    """Controllers by name."""
+    found = []
+    for name, folder in folders.items():
+        trained = load_controller(folder, encoder=encoder.fingerprint)
+        found.append(Contender(name, ControllerPolicy(trained, encoder), trained.point))
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Everything that was chosen and scored.
+
+    Attributes:
+        reported, chosen_on: requests of the two slices.
+        scales: of the labels.
+        contenders: controllers.
+        others: names of further selectors.
+        config: which lengths stood beside them.
+    """
+
+    reported: Sequence[Judged]
+    chosen_on: Sequence[Judged]
+    scales: Mapping[str, Scale]
+    contenders: Sequence[Contender]
+    others: Sequence[str]
+    config: CompareConfig
+
+    @property
+    def points(self) -> list[TargetConfig]:
+        """Operating points, each once; the default one where there is no controller."""
+        return list(dict.fromkeys(one.point for one in self.contenders)) or [TargetConfig()]
+
+    def rows(self, point: TargetConfig) -> list[Outcome]:
+        """Reported rows of everybody who is for this operating point."""
+        fixed = list(self.config.fixed)
+        named = [one.name for one in self.contenders if one.point == point]
+        chosen = best_fixed(outcomes(self.chosen_on, self.scales, point, fixed), fixed)
+        rows = outcomes(self.reported, self.scales, point, [*fixed, *self.others, *named])
+        return with_best_fixed(rows, *chosen)
+
+    def lines(self, point: TargetConfig, task: str) -> list[Line]:
+        """The table of a task at an operating point."""
+        return compare(self.rows(point), task)
+
+
+def run_comparison(
+    datasets: Sequence[Dataset],
+    labels: Path,
+    contenders: Sequence[Contender],
+    *,
+    stages: Stages,
+    generator: Generator,
+    config: CompareConfig,
+    others: Mapping[str, Selector] | None = None,
+    on_step: OnStep = silent,
+) -> Comparison:
+    """Choose and score on both slices; `others` are selectors that know no operating point."""
+    folder = LabelFolder(labels)
+    scales = folder.scales()
+    kept = read_json(folder.settings_file)["config"]
+    teacher = LabelConfig.of_folder(kept, str(folder.settings_file))
+    seen = {(tree.of.task, tree.of.user) for part in folder.read() for tree in part.trees}
+    found: dict[str, list[Judged]] = {}
+    for split in (config.choose_on, config.split):
+        selectors = dict(config.fixed)
+        if split == config.split:
+            selectors |= {one.name: one.policy for one in contenders}
+            selectors |= others or {}
+        cases: list[Case] = []
+        for dataset in datasets:
+            examples = draw_examples(dataset, split, config.requests, config.seed, teacher.slices)
+            _require_unseen(examples, seen, split)
+            cases += cases_of(dataset, examples, stages, on_step)
+        horizon = teacher.search.max_records
+        found[split] = judge_selectors(
+            cases,
+            selectors,
+            generator,
+            max_records=horizon,
+            specificity=SpecificityConfig(config.slots, audited=0),
+            on_step=on_step,
+        )
+    if not found[config.split]:
+        raise DataError(f"there is no request in {config.split!r} to compare on")
+    return Comparison(
+        reported=found[config.split],
+        chosen_on=found[config.choose_on],
+        scales=scales,
+        contenders=contenders,
+        others=tuple(others or ()),
+        config=config,
+    )
+
+
+def _require_unseen(examples: Sequence[Example], seen: set[tuple[str, str]], split: str) -> None:
+    for example in examples:
+        request = example.request
+        if (request.task.name, request.user) in seen:
+            raise DataError(
+                f"user {request.user!r} of {split!r} is among the labelled ones; label the slice "
+                '"label" (`split = "label"`), and compare on "report"'
+            )
