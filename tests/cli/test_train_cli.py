@@ -21,6 +21,7 @@ folds = 3
 steps = 30
 requests = 8
 check_every = 10
+save_every = 1
 [model]
 hidden = 16
 heads = 2

@@ -233,6 +233,20 @@ def test_waiting_is_kept(labels: Path, tmp_path: Path) -> None:
     assert content(tmp_path / "stopped") == content(tmp_path / "whole")
 
 
+def test_weights_that_a_variant_does_not_use(labels: Path, tmp_path: Path) -> None:
+    fit = dataclasses.replace(QUICK, save_every=1)
+    bare = {
+        "fit": fit,
+        "kind": "myopic",
+        "model": dataclasses.replace(CONFIG.model, features=False),
+    }
+    with pytest.raises(Stopped):
+        train_small(labels, tmp_path / "stopped", stop_at("fitting", 4), **bare)
+    train_small(labels, tmp_path / "stopped", **bare)
+    train_small(labels, tmp_path / "whole", **bare)
+    assert content(tmp_path / "stopped") == content(tmp_path / "whole")
+
+
 def test_how_often_it_is_saved_changes_nothing(
     labels: Path, tmp_path: Path, trained: tuple[Path, dict[str, Any]]
 ) -> None:

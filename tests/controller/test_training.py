@@ -136,14 +136,21 @@ def test_roll_out_of_one_is_roll_out_of_many() -> None:
 
 def test_folds_keep_users_together_and_out() -> None:
     train = toy_set(20)
-    folds = Folds(3, seed=0)
-    assert {folds.of(request) for request in train} == {0, 1, 2}
+    folds = Folds.deal(train, 3, seed=0)
+    sizes = np.bincount([folds.of(request) for request in train], minlength=3)
+    users = len({request.tree.of.user for request in train})
+    assert sizes.sum() == 20
+    assert len(set(folds.fold_of.values())) == min(users, 3)
     assert folds.of(train[4]) == folds.of(dataclasses.replace(train[4]))
+    dealt = np.bincount(list(folds.fold_of.values()))
+    assert dealt.max() - dealt.min() <= 1, "nobody's luck leaves a fold empty"
+    assert Folds.deal(train[::-1], 3, seed=0) == folds
 
 
 def test_a_fold_model_never_sees_its_own_fold() -> None:
     """Spoiling the labels of one fold leaves the model of that fold as it was."""
-    train, folds = toy_set(16), Folds(4, seed=0)
+    train = toy_set(16)
+    folds = Folds.deal(train, 4, seed=0)
     config = dataclasses.replace(QUICK, steps=6)
     objective = Objective(POINT, LOSSES)
     before = worth_models(train, objective, SMALL, config, folds, tasks=TASKS)
@@ -164,9 +171,9 @@ def test_a_fold_model_never_sees_its_own_fold() -> None:
 
 def test_every_fold_needs_a_user() -> None:
     with pytest.raises(DataError, match="too few labelled users for 9 folds"):
-        worth_models(
-            toy_set(4), Objective(POINT, LOSSES), SMALL, QUICK, Folds(9, seed=0), tasks=TASKS
-        )
+        train = toy_set(4)
+        folds = Folds.deal(train, 9, seed=0)
+        worth_models(train, Objective(POINT, LOSSES), SMALL, QUICK, folds, tasks=TASKS)
 
 
 def _negated(request: LabelledRequest) -> Components:
@@ -174,7 +181,8 @@ def _negated(request: LabelledRequest) -> Components:
 
 
 def test_crossfit_targets_follow_the_models_and_keep_what_is_realised() -> None:
-    train, folds = toy_set(8), Folds(2, seed=0)
+    train = toy_set(8)
+    folds = Folds.deal(train, 2, seed=0)
     models = [controller(), controller()]
     for request, found in zip(train, crossfit_targets(train, models, POINT, folds), strict=True):
         rows = state_rows(request, plain_targets([request], POINT, "myopic")[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,15 +35,30 @@ _WORTH_STATES = Draw(expanded=0, others=24)
 
 @dataclass(frozen=True, slots=True)
 class Folds:
-    """Users dealt to folds by their name, so that a user's requests stay together."""
+    """Users dealt to folds of equal size; a user's requests stay together.
+
+    Attributes:
+        count: how many folds.
+        fold_of: user -> fold.
+    """
 
     count: int
-    seed: int
+    fold_of: Mapping[str, int]
+
+    @classmethod
+    def deal(cls, requests: Iterable[LabelledRequest], count: int, seed: int) -> Folds:
+        """Deal the users of these requests, in an order that the seed decides."""
+        users = {request.tree.of.user for request in requests}
+        order = sorted(users, key=lambda user: _lot(user, seed))
+        return cls(count, {user: place % count for place, user in enumerate(order)})
 
     def of(self, request: LabelledRequest) -> int:
         """The fold of a request's user."""
-        name = f"{self.seed}/{request.tree.of.user}".encode("utf-8", "surrogatepass")
-        return int.from_bytes(hashlib.sha256(name).digest()[:4], "big") % self.count
+        return self.fold_of[request.tree.of.user]
+
+
+def _lot(user: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}/{user}".encode("utf-8", "surrogatepass")).digest()
 
 
 def plain_targets(

@@ -98,7 +98,7 @@ def train(
 
 def _parts(data: LabelledData, seed: int) -> tuple[list[LabelledRequest], list[LabelledRequest]]:
     """The training and the selection part; nobody is in both."""
-    dealt = Folds(_SELECTED, seed)
+    dealt = Folds.deal(data.requests, _SELECTED, seed)
     parts = [[r for r in data.requests if (dealt.of(r) == 0) == chosen] for chosen in (False, True)]
     for part, name in zip(parts, ("training", "selection"), strict=True):
         if not part:

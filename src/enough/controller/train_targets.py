@@ -67,7 +67,7 @@ def train_targets(
             "digest": chooser_digest(config.chooser),
         }
         return TrainTargets(chosen[0], chosen[1], chooser)
-    folds = Folds(config.folds, config.seed + 1)
+    folds = Folds.deal(learn, config.folds, config.seed + 1)
     models = worth_models(
         learn,
         Objective(point, config.loss),

@@ -67,6 +67,7 @@ class FitFiles:
                 **{name: moments[name][weight] for name in _MOMENTS},
             }
             for place, (weight, _) in enumerate(model.named_parameters())
+            if weight in moments[_MOMENTS[0]]
         }
         groups = optimiser.state_dict()["param_groups"]
         optimiser.load_state_dict({"state": remembered, "param_groups": groups})
@@ -88,7 +89,8 @@ class FitFiles:
         tensors = {f"best/{name}": value for name, value in state.kept.items()}
         for name, weight in model.named_parameters():
             tensors[f"weight/{name}"] = weight.detach()
-            for moment in _MOMENTS:
+            # A weight that a variant does not use has no gradient, so nothing is remembered of it.
+            for moment in _MOMENTS if weight in optimiser.state else ():
                 tensors[f"{moment}/{name}"] = optimiser.state[weight][moment]
         header = {
             "step": state.step,

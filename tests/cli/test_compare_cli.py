@@ -1,0 +1,108 @@
+"""`enough aggregate` and `enough compare` from the outside, with stand-ins for the models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from enough.cli import app
+from enough.errors import ConfigError, DataError, ModelError
+from tests.cli.test_label_cli import WORDS, label, models  # noqa: F401 (fixtures)
+from tests.cli.test_train_cli import SETTINGS
+from tests.data.world import write_tweet_log
+from tests.retrieval.tiny import BagEncoder
+
+
+@pytest.fixture(autouse=True)
+def encoder(monkeypatch: pytest.MonkeyPatch, models: None) -> None:  # noqa: F811
+    monkeypatch.setattr("enough.retrieval.encoders.load_encoder", BagEncoder)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Forty users, each in train and some in dev, and labels of the slice "label"."""
+    tweets = {
+        f"u{n}": [f"{WORDS[(n + i) % 8]} {WORDS[(n * i) % 8]} {n} {i}" for i in range(2 + n % 7)]
+        for n in range(60)
+    }
+    answers = [
+        (f"u{n}", f"{WORDS[n % 8]} and {WORDS[(n + 3) % 8]} along the way") for n in range(60)
+    ]
+    folder = write_tweet_log(tmp_path / "LaMP_7", tweets, answers[:40])
+    write_tweet_log(tmp_path / "others", tweets, answers[40:])
+    rows = (tmp_path / "others" / "train.jsonl").read_text().replace('"q', '"dev-q')
+    (folder / "dev.jsonl").write_text(rows)
+    return folder
+
+
+@pytest.fixture
+def labels(log: Path, tmp_path: Path) -> Path:
+    from tests.cli.test_label_cli import SETTINGS as LABELLING
+
+    settings = 'split = "label"\n' + LABELLING
+    (tmp_path / "settings.toml").write_text(settings)
+    label(log, "--out", tmp_path / "labels")
+    return tmp_path / "labels"
+
+
+def invoke(*arguments: object) -> str:
+    result = CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def trained(labels: Path, log: Path, out: Path, kind: str = "hindsight") -> Path:
+    settings = out.with_suffix(".toml")
+    settings.write_text(SETTINGS.format(kind=kind))
+    invoke("train", labels, log, "--out", out, "--config", settings)
+    return out
+
+
+def test_two_rounds_and_a_comparison(labels: Path, log: Path, tmp_path: Path) -> None:
+    warm = trained(labels, log, tmp_path / "warm")
+    both = tmp_path / "both"
+    again = ["aggregate", labels, warm, log, "--out", both, "--workers", 1]
+    first = json.loads(invoke(*again, "--json"))
+    assert "0 generator calls" in invoke(*again)
+    before = json.loads((labels / "manifest.json").read_text())
+    after = json.loads((both / "manifest.json").read_text())
+    assert after["calibration"] == before["calibration"]
+    if first["visited_states"]:
+        assert after["counts"]["profiles"] >= before["counts"]["profiles"]
+    last = trained(both, log, tmp_path / "last")
+    options = ["compare", log, "--labels", both, "--controller", f"two rounds={last}"]
+    options += ["--controller", warm, "--requests", 5]
+    rows = tmp_path / "rows.jsonl"
+    (found,) = json.loads(invoke(*options, "--json", "--rows", rows))
+    lines: dict[str, Any] = {x["selector"]: x for x in found["lines"] if x["task"] == "all"}
+    assert {"fixed k=0", "fixed k=5", "best fixed k", "two rounds", "warm"} <= lines.keys()
+    assert lines["fixed k=0"]["net"]["mean"] == 0
+    assert lines["fixed k=0"]["root_stop"] == 1
+    assert lines["two rounds"]["gap"] is not None
+    written = [json.loads(line) for line in rows.read_text().splitlines()]
+    assert len(written) == sum(line["requests"] for line in lines.values())
+    table = invoke(*options)
+    assert "two rounds" in table
+    assert "users nobody learnt from" in table
+
+
+def test_labelled_users_are_not_reported(log: Path, tmp_path: Path) -> None:
+    from tests.cli.test_label_cli import SETTINGS as LABELLING
+
+    (tmp_path / "settings.toml").write_text(LABELLING)  # all of train
+    label(log, "--out", tmp_path / "all")
+    with pytest.raises(DataError, match=r"of 'select' is among the labelled ones"):
+        invoke("compare", log, "--labels", tmp_path / "all")
+
+
+def test_bad_names_and_folders(labels: Path, log: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="nowhere"):
+        invoke("compare", log, "--labels", labels, "--controller", tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match="two controllers are called 'x'"):
+        invoke("compare", log, "--labels", labels, "--controller", "a/x", "--controller", "b/x")
+    with pytest.raises(DataError, match="no such folder"):
+        invoke("aggregate", tmp_path / "nowhere", tmp_path / "x", log, "--out", tmp_path / "y")
