@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from enough.labels.config import LabelConfig
     from enough.labels.run import LabelRun
     from enough.labels.target_files import read_targets
+    from enough.online.personaliser import Enough
     from enough.prompts.prompter import Prompter
     from enough.records import Dataset, Example, Record, Request, Selection
+    from enough.retrieval.pools import RetrievalConfig
     from enough.retrieval.registry import build_retriever
     from enough.tasks import Task, load_task, task_named
     from enough.teacher.components import TargetConfig
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "CachedGenerator": "enough.generators.score_cache",
     "Dataset": "enough.records",
+    "Enough": "enough.online.personaliser",
     "EnoughError": "enough.errors",
     "Example": "enough.records",
     "FixedLength": "enough.baselines.fixed",
@@ -40,6 +43,7 @@ _HOMES = {
     "Prompter": "enough.prompts.prompter",
     "Record": "enough.records",
     "Request": "enough.records",
+    "RetrievalConfig": "enough.retrieval.pools",
     "Selection": "enough.records",
     "TargetConfig": "enough.teacher.components",
     "Task": "enough.tasks",
@@ -53,6 +57,7 @@ _HOMES = {
 __all__ = [
     "CachedGenerator",
     "Dataset",
+    "Enough",
     "EnoughError",
     "Example",
     "FixedLength",
@@ -64,6 +69,7 @@ __all__ = [
     "Prompter",
     "Record",
     "Request",
+    "RetrievalConfig",
     "Selection",
     "TargetConfig",
     "Task",

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from enough.baselines.fixed import FixedLength
 from enough.online.policy import ControllerPolicy
+from enough.online.untrained import UntrainedConfig, UntrainedSelector
 from enough.protocols import Budget, Selector
 from enough.records import Candidate
 from tests.conftest import make_record, make_request
@@ -18,6 +19,8 @@ from tests.retrieval.tiny import BagEncoder
 SELECTORS: dict[str, Selector] = {
     **{f"fixed-{k}": FixedLength(k) for k in (0, 1, 3, 5, 10)},
     "controller": ControllerPolicy(trained(controller(("LaMP-2",))), BagEncoder()),
+    "untrained": UntrainedSelector(BagEncoder()),
+    "untrained, for free": UntrainedSelector(BagEncoder(), UntrainedConfig(0, 0, 0)),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from enough.controller.rollout import roll_out
-from enough.errors import UnknownNameError
+from enough.errors import ConfigError, UnknownNameError
 from enough.online.policy import ControllerPolicy
 from enough.protocols import Budget
 from enough.records import Candidate, Pool, Request
@@ -20,12 +20,12 @@ from tests.online.test_fast_controller import POINT, trained
 from tests.retrieval.tiny import BagEncoder
 
 
-def policy(bias: float | None = None) -> ControllerPolicy:
+def policy(bias: float | None = None, forced_length: int | None = None) -> ControllerPolicy:
     model = controller()
     if bias is not None:
         torch.nn.init.zeros_(model.second.weight)
         torch.nn.init.constant_(model.second.bias, bias)
-    return ControllerPolicy(trained(model), BagEncoder())
+    return ControllerPolicy(trained(model), BagEncoder(), forced_length=forced_length)
 
 
 def asked() -> tuple[Request, Pool, Budget]:
@@ -68,6 +68,23 @@ def test_it_keeps_to_the_room() -> None:
     assert trace.tokens <= 35
 
 
+@pytest.mark.parametrize(
+    ("length", "taken", "reason"),
+    [(0, 0, "forced length"), (2, 2, "forced length"), (9, 3, "no further record fits")],
+)
+def test_a_forced_length_does_not_ask_stop(length: int, taken: int, reason: str) -> None:
+    trace = policy(bias=-1.0, forced_length=length).trace(*asked())
+    assert (len(trace.profile), len(trace.steps), trace.reason) == (taken, taken, reason)
+    assert all(step.margin > 0 and step.taken is not None for step in trace.steps)
+    assert len(set(trace.profile)) == taken
+
+
+def test_a_forced_length_ends_a_profile_that_would_go_on() -> None:
+    assert len(policy(bias=9.0, forced_length=2).trace(*asked()).profile) == 2
+    with pytest.raises(ConfigError, match="forced_length"):
+        policy(forced_length=-1)
+
+
 def test_an_empty_pool() -> None:
     request, _, budget = asked()
     selection = policy().select(request, (), dataclasses.replace(budget, record_tokens=()))
@@ -97,10 +114,15 @@ def test_no_generator_is_imported_or_reached() -> None:
     import ast
     from pathlib import Path
 
-    import enough.online.fast_controller as runtime
-    import enough.online.policy as deciding
+    from enough.online import (
+        batched_controller,
+        batched_walk,
+        decision_weights,
+        fast_controller,
+        policy,
+    )
 
-    for module in (runtime, deciding):
+    for module in (batched_controller, batched_walk, decision_weights, fast_controller, policy):
         tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
         names = {n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
         assert not any(name.startswith(("enough.generators", "enough.teacher")) for name in names)

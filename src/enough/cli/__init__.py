@@ -10,7 +10,20 @@ import sys
 
 import typer
 
-from enough.cli import bench, data, label, lengths, match, oracle, train, tune
+from enough.cli import (
+    aggregate,
+    bench,
+    compare,
+    data,
+    demo,
+    label,
+    lengths,
+    match,
+    oracle,
+    select,
+    train,
+    tune,
+)
 from enough.errors import EnoughError, MissingExtraError
 
 app = typer.Typer(
@@ -27,8 +40,11 @@ app.command("tune")(tune.tune)
 app.command("match")(match.match)
 app.command("label")(label.label)
 app.command("train")(train.train)
+app.command("aggregate")(aggregate.aggregate)
+app.command("compare")(compare.compare)
 app.command("oracle")(oracle.oracle)
-app.command("demo")(lengths.demo)
+app.command("select")(select.select)
+app.command("demo")(demo.demo)
 
 
 def _print_version(wanted: bool) -> None:

@@ -12,6 +12,7 @@ import typer
 from enough.precision import Precision
 
 if TYPE_CHECKING:
+    from enough.bench.selecting import SelectBench
     from enough.records import Dataset
 
 app = typer.Typer(help="Measure speed; every command prints a ratio.", no_args_is_help=True)
@@ -116,6 +117,65 @@ def label(
     cases = bench_cases(dataset, config, load_stages(config.retrieval, config.matching))
     result = run_label_bench(generator, cases, config, naive_share)
     _show(dataclasses.asdict(result), as_json)
+
+
+@app.command()
+def select(
+    *,
+    controller: Annotated[
+        Path | None, typer.Option(help="Folder of `enough train`; random weights without one.")
+    ] = None,
+    requests: Annotated[int, typer.Option(min=1, help="Of the made-up world.")] = 200,
+    pool: Annotated[int, typer.Option(min=1, help="M, candidates of a request.")] = 20,
+    max_records: Annotated[int, typer.Option(min=1, help="K_max; every profile gets there.")] = 10,
+    seed: int = 0,
+    as_json: Json = False,
+) -> None:
+    """Time of a decision, against the training module, and decisions per second of many.
+
+    Vectors are known; a profile is never stopped before K_max, so that every step is paid. All ways
+    must choose the same records. The best of several rounds counts.
+    """
+    from enough.bench.selecting import encoder_or_reason, run_select_bench
+    from enough.bench.selecting_subjects import made_up_subjects, random_controller
+    from enough.controller.checkpoint import load_controller
+
+    trained = load_controller(controller) if controller else random_controller(seed)
+    subjects = made_up_subjects(
+        requests,
+        pool=pool,
+        max_records=max_records,
+        tasks=list(trained.model.tasks),
+        dim=trained.model.config.dim,
+        seed=seed,
+    )
+    result = run_select_bench(trained, subjects, encoder_or_reason())
+    if as_json:
+        _show(dataclasses.asdict(result), as_json)
+    else:
+        _print_select_table(result)
+
+
+def _print_select_table(result: SelectBench) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(
+        title=f"Selecting {result.max_records} of {result.pool} records",
+        pad_edge=False,
+        caption=f"{result.requests} requests, {result.cores} cores, load {result.load:.1f}",
+    )
+    for head in ("", "p50 ms", "p95 ms", "per second"):
+        table.add_column(head, justify="right" if head else "left")
+    table.add_row("policy", f"{result.p50_ms:.2f}", f"{result.p95_ms:.2f}")
+    table.add_row("training module", f"{result.module_p50_ms:.2f}")
+    table.add_row("ratio", f"{result.ratio:.1f}")
+    table.add_row("many at once", "", "", f"{result.decisions_per_s:,.0f}")
+    encoding = result.encode_p50_ms
+    table.add_row("encoding a query", "–" if encoding is None else f"{encoding:.2f}")
+    Console().print(table)
+    if result.encode_reason:
+        typer.echo(f"no encoder: {result.encode_reason}")
 
 
 def _dataset(data: Path | None) -> Dataset:

@@ -1,4 +1,4 @@
-"""`enough lengths` and `enough demo`: what fixed profile lengths do to a frozen generator."""
+"""`enough lengths`: what fixed profile lengths do to a frozen generator."""
 
 from __future__ import annotations
 
@@ -33,21 +33,6 @@ def lengths(
 
     settings = load_config(config, LengthConfig) if config else LengthConfig()
     _study([read_folder(folder) for folder in data], settings, rows, as_json)
-
-
-def demo(
-    requests: Annotated[int, typer.Option(min=1, help="Requests per task.")] = 2,
-    seed: Annotated[int, typer.Option(help="Of the made-up world.")] = 0,
-    rows: Rows = None,
-    as_json: Json = False,
-) -> None:
-    """The same on a small made-up world of users, with the bundled model: nothing to prepare."""
-    from enough.data.synthetic import WorldConfig, make_world
-    from enough.evaluation.lengths import LengthConfig
-
-    world = make_world(WorldConfig(seed=seed))
-    settings = LengthConfig(requests=requests, seed=seed)
-    _study(list(world.datasets.values()), settings, rows, as_json)
 
 
 def _study(

@@ -10,11 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from enough.controller.checkpoint import Trained
 from enough.controller.features import PoolFeatures, featurise
-from enough.errors import UnknownNameError
+from enough.errors import ConfigError, UnknownNameError
 from enough.online.fast_controller import FastController, StepValues
 from enough.prompts.profile_sequences import Profile
 from enough.protocols import Budget, Encoder
@@ -40,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """All decisions of one request, the last of them STOP unless the horizon ended it.
+    """All decisions of one request; the last is STOP unless horizon, room or force ended it.
 
     Attributes:
         steps: in order.
@@ -56,12 +54,24 @@ class Trace:
 
 
 class ControllerPolicy:
-    """Implements `protocols.Selector` with a trained controller and its encoder."""
+    """Implements `protocols.Selector` with a trained controller and its encoder.
 
-    def __init__(self, trained: Trained, encoder: Encoder) -> None:
+    Args:
+        trained: the controller.
+        encoder: the one it was trained with.
+        forced_length: take this many records where horizon and room allow it, whatever STOP is
+            worth, and then stop: an ablation. None decides freely.
+    """
+
+    def __init__(
+        self, trained: Trained, encoder: Encoder, *, forced_length: int | None = None
+    ) -> None:
+        if forced_length is not None and forced_length < 0:
+            raise ConfigError("forced_length must be at least 0")
         self._fast = FastController(trained)
         self._encoder = encoder
         self._temperature = trained.stop_temperature
+        self._forced_length = forced_length
 
     def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
         """The records the controller takes, in order."""
@@ -78,12 +88,16 @@ class ControllerPolicy:
         """Algorithm 2 on features that are known already."""
         walk = self._fast.start(features)
         steps: list[Step] = []
+        forced = self._forced_length
         reason = "nothing to choose from"
         while walk.feasible.any():
+            if len(walk.chosen) == forced:
+                reason = "forced length"
+                break
             values = walk.values()
             best = int(values.net.argmax())
             margin = values.net_stop - float(values.net[best])
-            stops = not margin < 0
+            stops = not margin < 0 and forced is None
             probability = _sigmoid(margin / self._temperature)
             steps.append(Step(values, margin, probability, None if stops else best))
             if stops:
@@ -95,4 +109,4 @@ class ControllerPolicy:
 
 
 def _sigmoid(x: float) -> float:
-    return 0.5 * (1 + math.tanh(float(np.clip(x, -60, 60)) / 2))
+    return 0.5 * (1 + math.tanh(x / 2))

@@ -1,0 +1,184 @@
+"""What an app calls: from a request and a history to the few records worth their tokens.
+
+In: a request, everything its user has done, and perhaps a trained controller; without one the
+untrained fallback decides. Out: `Selected`, with the prompt. Of the language model only tokenizer
+and window are known here: its weights are never loaded, and selecting cannot reach it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from enough.controller.checkpoint import load_controller
+from enough.data.leakage import LeakageControls, LegalHistory
+from enough.generators.config import GeneratorConfig
+from enough.online.config import SelectConfig
+from enough.online.handed_in import checked_history, checked_request
+from enough.online.left_out import left_out
+from enough.online.policy import ControllerPolicy
+from enough.online.selected import Selected, decisions
+from enough.online.untrained import PARTS, UntrainedConfig, UntrainedSelector
+from enough.prompts.prompter import Prompter
+from enough.prompts.template import SYSTEM
+from enough.protocols import Budget, PreparingRetriever, Retriever, Tokenizer
+from enough.records import History, Record, Request
+from enough.retrieval.pools import RetrievalConfig, build_stages
+
+log = logging.getLogger(__name__)
+
+_COMPARED_WITH = 5  # records of a fixed-length profile, the usual choice
+_COMPONENTS = ("gain", "specificity", "cost")
+
+
+class Enough:
+    """Selects records for requests; load it once, ask it often."""
+
+    def __init__(
+        self,
+        policy: ControllerPolicy | UntrainedSelector,
+        controls: LeakageControls,
+        retriever: Retriever,
+        tokenizer: Tokenizer,
+        *,
+        window: int,
+        pool: int = 20,
+        max_records: int = 10,
+    ) -> None:
+        self._policy = policy
+        self._controls = controls
+        self._retriever = retriever
+        self._prompter = Prompter(tokenizer)
+        self._frame = tokenizer.chat_frame(SYSTEM)
+        self._window = window
+        self._pool = pool
+        self._max_records = max_records
+
+    @classmethod
+    def load(
+        cls,
+        controller: Path | str | None = None,
+        *,
+        retrieval: RetrievalConfig | None = None,
+        generator: GeneratorConfig | None = None,
+        untrained: UntrainedConfig | None = None,
+        window: int | None = None,
+        max_records: int = 10,
+    ) -> Enough:
+        """Load the encoder, the tokenizer and, if there is one, the controller.
+
+        Args:
+            controller: folder of `enough train`; None selects with the untrained fallback.
+            retrieval: how pools are made; as in training, for a controller.
+            generator: the model that will answer; only its tokenizer is loaded.
+            untrained: settings of the fallback.
+            window: tokens of prompt and answer together, in place of the generator's own.
+            max_records: the most records of a profile.
+
+        Raises:
+            ModelError: if a model cannot be had, or the controller was made with other ones.
+        """
+        from enough.generators.prompt_side import load_prompt_side  # noqa: PLC0415 (heavy)
+
+        config = SelectConfig(
+            retrieval or RetrievalConfig(),
+            generator or GeneratorConfig(),
+            untrained or UntrainedConfig(),
+            window,
+            max_records,
+        )
+        side = load_prompt_side(config.generator.model)
+        controls, retriever = build_stages(config.retrieval)
+        encoder = controls.encoder
+        assert encoder is not None
+        policy: ControllerPolicy | UntrainedSelector
+        if controller is None:
+            log.warning("no controller: the untrained fallback selects; nothing personal is learnt")
+            policy = UntrainedSelector(encoder, config.untrained)
+        else:
+            trained = load_controller(
+                Path(controller),
+                encoder=encoder.fingerprint,
+                tokenizer=side.tokenizer.fingerprint,
+            )
+            policy = ControllerPolicy(trained, encoder)
+        return cls(
+            policy,
+            controls,
+            retriever,
+            side.tokenizer,
+            window=window or side.window,
+            pool=config.retrieval.pool,
+            max_records=max_records,
+        )
+
+    def select(self, request: Request, history: Sequence[Record]) -> Selected:
+        """The records of the history that this request is better off with, and the prompt.
+
+        Args:
+            request: what is asked now.
+            history: everything its user has done, in the order of the log; later records and
+                copies of the request are found and left out.
+
+        Raises:
+            DataError: if a record is another user's, an id occurs twice, a date cannot be read, or
+                the input does not have the task's form.
+            UnknownNameError: if the controller does not know the task.
+            BudgetError: if the request does not fit the window even without a profile.
+        """
+        return self.select_many([(request, history)])[0]
+
+    def select_many(self, pairs: Iterable[tuple[Request, Sequence[Record]]]) -> list[Selected]:
+        """The same for many requests: what is searched is embedded in large batches."""
+        given = [(request, tuple(history)) for request, history in pairs]
+        requests = [checked_request(request) for request, _ in given]
+        histories = [checked_history(request, history) for request, history in given]
+        legal = self._controls.legal_many(requests, histories)
+        if isinstance(self._retriever, PreparingRetriever):
+            self._retriever.prepare(requests, [left.records for left in legal])
+        return [
+            self._selected(request, history, left)
+            for request, (_, history), left in zip(requests, given, legal, strict=True)
+        ]
+
+    def _selected(self, request: Request, history: History, legal: LegalHistory) -> Selected:
+        pool = self._retriever.retrieve(request, legal.records, self._pool)
+        budget = self._prompter.budget(request, pool, self._window, self._max_records)
+        trace = self._policy.trace(request, pool, budget)
+        own = {record.id: record for record in history}  # as they were given
+        records = tuple(own[pool[place].record.id] for place in trace.profile)
+        prompt = self._prompter.prompt(request, records)
+        is_untrained = isinstance(self._policy, UntrainedSelector)
+        found = decisions(trace, pool)
+        has_parts = bool(found) and bool(found[0].stop.parts)
+        return Selected(
+            request=request,
+            records=records,
+            prompt=self._prompter.text(request, records),
+            messages=self._messages(request, records),
+            tokens=prompt.profile_tokens,
+            prompt_tokens=len(prompt.tokens),
+            tokens_saved=_fixed_tokens(budget) - prompt.profile_tokens,
+            policy="untrained" if is_untrained else "controller",
+            reason=trace.reason,
+            parts=(PARTS if is_untrained else _COMPONENTS) if has_parts else (),
+            trace=found,
+            left_out=left_out(history, legal, pool, budget, trace),
+        )
+
+    def _messages(self, request: Request, records: Sequence[Record]) -> list[dict[str, str]]:
+        before, after = self._frame
+        content = self._prompter.text(request, records).removeprefix(before).removesuffix(after)
+        if before.endswith(f"{SYSTEM}\n\n"):  # a model without a system role
+            return [{"role": "user", "content": f"{SYSTEM}\n\n{content}"}]
+        return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": content}]
+
+
+def _fixed_tokens(budget: Budget) -> int:
+    """What the pool's first five records would add; one that does not fit whole is passed over."""
+    count, spent = 0, 0
+    for tokens in budget.record_tokens:
+        if count < _COMPARED_WITH and spent + tokens <= budget.max_profile_tokens:
+            count, spent = count + 1, spent + tokens
+    return spent
