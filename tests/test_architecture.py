@@ -26,6 +26,7 @@ FLOW = [
     "online",
     "baselines",
     "evaluation",
+    "demo",
     "bench",
     "cli",
 ]

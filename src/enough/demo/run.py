@@ -1,0 +1,204 @@
+"""Label, train, aggregate, train again, compare: the commands of that name, one after the other.
+
+In: settings and a folder. Out: `Told`, everything there is to show. Each stage goes on from what it
+finds in the folder. The truth about the made-up people is looked at by `planted` alone, at the end.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from enough.controller.checkpoint import Trained, save_controller
+from enough.controller.labelled_folder import read_labelled
+from enough.controller.train_run import train
+from enough.controller.visiting import visited_states
+from enough.data.synthetic import World, make_world
+from enough.demo.config import DemoConfig
+from enough.demo.held_out import HeldOut, held_out_quality
+from enough.evaluation.compare_run import Comparison, Contender, run_comparison
+from enough.evaluation.oracle_study import judged, scored_requests
+from enough.evaluation.planted import Planted, planted
+from enough.evaluation.sufficiency import FIXED, SufficiencyRow
+from enough.labels.config import LabelConfig
+from enough.labels.machine import load_generator, worker_count
+from enough.labels.run import LabelRun
+from enough.labels.visits import Visits
+from enough.labels.workers import ChunkDone, Event
+from enough.online.policy import ControllerPolicy
+from enough.online.untrained import UntrainedConfig, UntrainedSelector
+from enough.progress import OnStep
+from enough.protocols import Generator
+from enough.records import Dataset
+from enough.teacher.backup import Kind
+from enough.teacher.components import TargetConfig
+from enough.teacher.preparation import Stages, load_stages
+
+OURS, WARM, FALLBACK = "ENOUGH", "ENOUGH, one round", "untrained"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """What a demonstration found out.
+
+    Attributes:
+        world: the made-up people.
+        comparison: everybody's profiles of held-out requests, scored.
+        planted: what the profiles hold, by the truth.
+        trained: controllers by name.
+        held_out: stopping and promises of each on held-out trees, if they were asked for.
+        exact: rows against the exact oracle, if they were asked for.
+        labelled: (requests, states) of the first round, and of both.
+        seconds: of every stage.
+    """
+
+    world: World
+    comparison: Comparison
+    planted: Sequence[Planted]
+    trained: Mapping[str, Trained]
+    held_out: Mapping[str, HeldOut]
+    exact: Sequence[SufficiencyRow]
+    labelled: Sequence[tuple[int, int]]
+    seconds: Mapping[str, float]
+
+    @property
+    def point(self) -> TargetConfig:
+        """The operating point of all controllers."""
+        return self.trained[OURS].point
+
+
+@dataclass(slots=True)
+class _Clock:
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, stage: str) -> Iterator[None]:
+        started = time.monotonic()
+        yield
+        self.seconds[stage] = time.monotonic() - started
+
+
+@dataclass(slots=True, eq=False)
+class _Workshop:
+    """What all stages need."""
+
+    config: DemoConfig
+    folder: Path
+    datasets: list[Dataset]
+    stages: Stages
+    on_step: OnStep
+
+    def label(self, name: str, config: LabelConfig, visits: Visits | None = None) -> Path:
+        """A folder of labels."""
+        run = LabelRun(self.datasets, config, self.folder / name, visits)
+        done = run.requests - sum(len(chunk.examples) for chunk in run.unfinished)
+
+        def on_event(event: Event) -> None:
+            nonlocal done
+            done += event.requests if isinstance(event, ChunkDone) else 0
+            self.on_step(f"labelling, {name}", done, run.requests)
+
+        load = functools.partial(load_generator, config.generator, config.threads)
+        run.run(lambda: self.stages, load, worker_count(config), on_event, self.on_step)
+        return self.folder / name
+
+    def train(self, labels: Path, name: str, kind: Kind | None = None) -> Trained:
+        """A controller."""
+        data = read_labelled(labels, self.datasets, self.stages.encoder, self.on_step)
+        config = dataclasses.replace(self.config.train, kind=kind or self.config.train.kind)
+        trained = train(data, config, self.on_step)
+        save_controller(self.folder / name, trained)
+        return trained
+
+    def visits(self, labels: Path, warm: Trained) -> Visits:
+        """The states of the warm controller, for so many requests of each task."""
+        data = read_labelled(labels, self.datasets, self.stages.encoder)
+        chosen = []
+        for dataset in self.datasets:
+            of_task = [r for r in data.requests if r.features.task == dataset.task.name]
+            chosen += of_task[: self.config.visited or None]
+        return Visits(labels, visited_states(warm, chosen))
+
+
+def run_demo(config: DemoConfig, folder: Path, on_step: OnStep) -> Told:
+    """All stages, into one folder."""
+    clock = _Clock()
+    world = make_world(config.world)
+    datasets = list(world.datasets.values())
+    with clock("loading"):
+        stages = load_stages(config.label.retrieval, config.label.matching)
+    shop = _Workshop(config, folder, datasets, stages, on_step)
+    with clock("label"):
+        first = shop.label("labels", config.label)
+    with clock("train"):
+        warm = shop.train(first, "warm")
+    with clock("aggregate"):
+        both = shop.label("both", config.label, shop.visits(first, warm))
+    with clock("train again"):
+        trained = {OURS: shop.train(both, "controller"), WARM: warm}
+        for kind in config.kinds:
+            trained[f"{kind} targets"] = shop.train(both, kind, kind)
+    with clock("compare"):
+        generator = _generator(config)
+        comparison = _compare(shop, both, trained, generator)
+        rows = comparison.rows(config.train.targets)
+        found = planted(rows, world.truth)
+    held_out = {}
+    if config.trees:
+        with clock("held-out trees"):
+            wanted = dataclasses.replace(config.label, split="report", requests=config.trees)
+            trees = shop.label("held-out", wanted)
+            scales = trained[OURS].scales
+            data = read_labelled(trees, datasets, stages.encoder, scales=scales)
+            held_out = {name: held_out_quality(one, data) for name, one in trained.items()}
+    with clock("exact oracle"):
+        exact = _exact(shop, trained, generator) if config.oracle else []
+    counted = [_counted(path) for path in (first, both)]
+    return Told(world, comparison, found, trained, held_out, exact, counted, clock.seconds)
+
+
+def _generator(config: DemoConfig) -> Generator:
+    from enough.generators.hf import HFGenerator  # noqa: PLC0415 (heavy)
+    from enough.generators.score_cache import CachedGenerator  # noqa: PLC0415
+
+    return CachedGenerator(HFGenerator.load(config.label.generator))
+
+
+def _compare(
+    shop: _Workshop, labels: Path, trained: Mapping[str, Trained], generator: Generator
+) -> Comparison:
+    encoder = shop.stages.encoder
+    contenders = [
+        Contender(name, ControllerPolicy(one, encoder), one.point) for name, one in trained.items()
+    ]
+    return run_comparison(
+        shop.datasets,
+        labels,
+        contenders,
+        stages=shop.stages,
+        generator=generator,
+        config=shop.config.compare,
+        others={FALLBACK: UntrainedSelector(encoder, UntrainedConfig())},
+        on_step=shop.on_step,
+    )
+
+
+def _exact(
+    shop: _Workshop, trained: Mapping[str, Trained], generator: Generator
+) -> list[SufficiencyRow]:
+    config = shop.config.oracle_config()
+    scored = scored_requests(shop.datasets, config, shop.stages, generator, shop.on_step)
+    policies = {name: ControllerPolicy(one, shop.stages.encoder) for name, one in trained.items()}
+    return judged(scored, dict(trained[OURS].scales), config, {**FIXED, **policies})
+
+
+def _counted(labels: Path) -> tuple[int, int]:
+    from enough.labels.folder import LabelFolder  # noqa: PLC0415
+
+    trees = [tree for part in LabelFolder(labels).read() for tree in part.trees]
+    return len(trees), sum(len(tree.lengths) for tree in trees)
