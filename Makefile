@@ -34,6 +34,7 @@ format: setup
 bench: setup
 	$(BIN)/enough bench scoring $(DATA) --json
 	$(BIN)/enough bench label $(DATA) --json
+	$(BIN)/enough bench select --json
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

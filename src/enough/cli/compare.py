@@ -111,31 +111,35 @@ def _report(found: Comparison) -> list[dict[str, Any]]:
 
 
 def print_lines(lines: Sequence[Line], point: TargetConfig) -> None:
-    """A table for people."""
+    """A table for people, no wider than a plain terminal."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(
         title=f"{lines[0].requests} requests of users nobody learnt from, β {point.beta:g}, "
         f"λ {point.lambda_:g}",
-        caption="J: net utility, with 95% intervals over users · vs fixed: against the best fixed "
-        "k, chosen on other users · gain: in units of the task's scale · harm: requests worse off "
-        "than without history · gap: promised minus realised J",
+        caption="J: net utility, with a 95% interval over users · Δ: J less that of the best fixed "
+        "k, which was chosen on other users · gain: in units of the task's scale · harm: requests "
+        "worse off than without history · none: requests without a record · gap: promised less "
+        "realised J",
         pad_edge=False,
+        box=None,
+        padding=(0, 1, 0, 0),
     )
     table.add_column("selector", no_wrap=True)
-    for column in ["J", "vs fixed", "gain", "tokens", "records", "harm", "root STOP", "gap"]:
-        table.add_column(column, justify="right", no_wrap=column in ("J", "vs fixed"))
+    for column in ("J", "95%", "Δ", "gain", "tokens", "rec.", "harm", "none", "gap"):
+        table.add_column(column, justify="right", no_wrap=True)
     for line in lines:
         table.add_row(
             line.selector,
-            str(line.net),
-            str(line.against_fixed),
-            f"{line.gain:+.3f}",
+            f"{line.net.mean:+.3f}",
+            f"{line.net.low:+.2f} {line.net.high:+.2f}",
+            f"{line.against_fixed.mean:+.3f}",
+            f"{line.gain:+.2f}",
             f"{line.tokens:.0f}",
             f"{line.records:.1f}",
             f"{line.harm:.0%}",
             f"{line.root_stop:.0%}",
-            "" if line.gap is None else f"{line.gap:+.3f}",
+            "" if line.gap is None else f"{line.gap:+.2f}",
         )
     Console().print(table)

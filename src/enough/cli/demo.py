@@ -111,17 +111,18 @@ def _print_planted(console: Console, told: Told) -> None:
 
     table = Table(
         title="What the profiles hold, by the truth about the made-up people",
-        caption="precision: records that show a habit the answer turns on · recall: of such habits "
-        "that the history shows · STOP right: no record where none is useful",
+        caption="useful: shares of the records that show a habit the answer turns on · recall: of "
+        "such habits that the history shows · STOP: no record where none is useful",
         pad_edge=False,
+        box=None,
+        padding=(0, 1, 0, 0),
     )
     table.add_column("selector", no_wrap=True)
-    for name in ("records", "precision", "recall", "redundant", "irrelevant", "conflicting"):
-        table.add_column(name, justify="right")
-    table.add_column("STOP right", justify="right")
+    for name in ("records", "useful", "redundant", "irrelevant", "conflicting", "recall", "STOP"):
+        table.add_column(name, justify="right", no_wrap=True)
     for line in told.planted:
-        shares = (line.useful, line.recall, line.redundant, line.irrelevant, line.conflicting)
-        cells = [f"{share:.0%}" for share in (*shares, line.stops_when_none)]
+        shares = (line.useful, line.redundant, line.irrelevant, line.conflicting)
+        cells = [f"{share:.0%}" for share in (*shares, line.recall, line.stops_when_none)]
         table.add_row(line.selector, str(line.records), *cells)
     console.print(table)
 

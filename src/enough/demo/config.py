@@ -29,7 +29,7 @@ SLICES = SliceConfig(tune=0.01, label=0.7, select=0.19, report=0.1)
 
 
 def _small_world() -> WorldConfig:
-    return WorldConfig(users=16, tasks=("LaMP-4",))
+    return WorldConfig(users=20, tasks=("LaMP-4",))
 
 
 def _small_labels() -> LabelConfig:
@@ -55,7 +55,7 @@ def _small_training() -> TrainConfig:
 
 
 def _few_requests() -> CompareConfig:
-    return CompareConfig(requests=16, lengths=(0, 1, 3), slots="one")
+    return CompareConfig(requests=20, lengths=(0, 1, 3), slots="one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,8 +60,13 @@ def best_fixed(chosen_on: Sequence[Outcome], fixed: Sequence[str]) -> tuple[str,
 def with_best_fixed(
     rows: Sequence[Outcome], overall: str, per_task: Mapping[str, str]
 ) -> list[Outcome]:
-    """The rows, and once more those of the best fixed lengths under names of their own."""
+    """The rows, and once more those of the best fixed lengths under names of their own.
+
+    Of one task both would be the same.
+    """
     every = [replace(row, selector=BEST) for row in rows if row.selector == overall]
+    if len({row.task for row in rows}) == 1:
+        return [*rows, *every]
     each = [
         replace(row, selector=BEST_PER_TASK)
         for row in rows

@@ -26,6 +26,7 @@ from enough.protocols import Generator
 from enough.teacher.supervision import TeacherConfig
 
 _POLL_SECONDS = 1.0
+_LAST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,8 @@ def _run_in_processes(
     threading.Thread(target=_feed, args=(jobs, todo, events, workers, stop), daemon=True).start()
     try:
         _listen(processes, events, on_event)
+        for process in processes:  # all are through; what they hold is given back when they end
+            process.join(_LAST_SECONDS)
     finally:
         stop.set()
         for process in processes:
