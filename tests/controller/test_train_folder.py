@@ -235,7 +235,7 @@ def test_waiting_is_kept(labels: Path, tmp_path: Path) -> None:
 
 def test_weights_that_a_variant_does_not_use(labels: Path, tmp_path: Path) -> None:
     fit = dataclasses.replace(QUICK, save_every=1)
-    bare = {
+    bare: dict[str, Any] = {
         "fit": fit,
         "kind": "myopic",
         "model": dataclasses.replace(CONFIG.model, features=False),
