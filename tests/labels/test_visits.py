@@ -124,7 +124,5 @@ def test_another_teacher_or_other_states_are_refused(tmp_path: Path) -> None:
 
 def test_settings_come_back_from_the_folder(tmp_path: Path) -> None:
     run(tmp_path / "one")
-    folder = LabelFolder(tmp_path / "one")
-    kept = read_json(folder.settings_file)["config"]
-    config = LabelConfig.of_folder(kept, "settings.json")
+    config = LabelConfig.of_folder(LabelFolder(tmp_path / "one"))
     assert config.of_likelihoods == small_config().of_likelihoods

@@ -35,12 +35,8 @@ def aggregate(
     from enough.labels.visits import Visits
     from enough.retrieval.embedding_cache import CachedEncoder
     from enough.retrieval.encoders import load_encoder
-    from enough.run_folders import read_json
 
-    first = LabelFolder(labels)
-    first.require_finished()
-    kept = read_json(first.settings_file)["config"]
-    config = LabelConfig.of_folder(kept, str(first.settings_file))
+    config = LabelConfig.of_folder(LabelFolder(labels))
     datasets = [read_folder(folder) for folder in data]
     with progress_bars() as update:
         encoder = CachedEncoder(load_encoder())

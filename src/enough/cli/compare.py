@@ -47,17 +47,13 @@ def compare(
     from enough.generators.score_cache import CachedGenerator
     from enough.labels.config import LabelConfig
     from enough.labels.folder import LabelFolder
-    from enough.run_folders import read_json
     from enough.teacher.preparation import load_stages
 
     check_writable(rows)
     settings = load_config(config, CompareConfig) if config else CompareConfig()
     if requests is not None:
         settings = dataclasses.replace(settings, requests=requests)
-    folder = LabelFolder(labels)
-    folder.require_finished()
-    kept = read_json(folder.settings_file)["config"]
-    teacher = LabelConfig.of_folder(kept, str(folder.settings_file))
+    teacher = LabelConfig.of_folder(LabelFolder(labels))
     datasets = [read_folder(one) for one in data]
     with progress_bars() as update:
         stages = load_stages(teacher.retrieval, teacher.matching)

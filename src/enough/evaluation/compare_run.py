@@ -25,7 +25,6 @@ from enough.online.policy import ControllerPolicy
 from enough.progress import OnStep, silent
 from enough.protocols import Encoder, Generator, Selector
 from enough.records import Dataset, Example
-from enough.run_folders import read_json
 from enough.teacher.case import Case
 from enough.teacher.components import Scale, TargetConfig
 from enough.teacher.preparation import Stages, cases_of
@@ -132,8 +131,7 @@ def run_comparison(
     """Choose and score on both slices; `others` are selectors that know no operating point."""
     folder = LabelFolder(labels)
     scales = folder.scales()
-    kept = read_json(folder.settings_file)["config"]
-    teacher = LabelConfig.of_folder(kept, str(folder.settings_file))
+    teacher = LabelConfig.of_folder(folder)
     seen = {(tree.of.task, tree.of.user) for part in folder.read() for tree in part.trees}
     found: dict[str, list[Judged]] = {}
     for split in (config.choose_on, config.split):

@@ -10,8 +10,10 @@ from enough.config import from_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
+from enough.labels.folder import LabelFolder
 from enough.matching.matcher import MatchConfig
 from enough.retrieval.pools import RetrievalConfig
+from enough.run_folders import read_json
 from enough.teacher.calibration import CalibrationConfig
 from enough.teacher.components import TargetConfig
 from enough.teacher.proposals import SearchConfig
@@ -61,14 +63,15 @@ class LabelConfig:
         return TeacherConfig(self.search, self.specificity)
 
     @classmethod
-    def of_folder(cls, settings: dict[str, Any], where: str) -> LabelConfig:
-        """The settings a folder was labelled with, from its `of_likelihoods`."""
-        table = dict(settings)
+    def of_folder(cls, folder: LabelFolder) -> LabelConfig:
+        """The settings a finished folder was labelled with."""
+        folder.require_finished()
+        table: dict[str, Any] = read_json(folder.settings_file)["config"]
         given = {key: value for key, value in table["generator"].items() if value is not None}
         if given["adapter"] == str(None):
             del given["adapter"]
         table["generator"] = given
-        return from_table(table, cls, where)
+        return from_table(table, cls, str(folder.settings_file))
 
     @property
     def of_likelihoods(self) -> dict[str, Any]:
