@@ -139,3 +139,11 @@ def test_a_request_that_does_not_fit_is_left_out(
     with pytest.raises(DataError, match="no request to study"):
         run(log)
     assert "left out: request" in caplog.text
+
+
+def test_a_controller_is_compared_too(log: Path, generator: FakeGenerator, tmp_path: Path) -> None:
+    from tests.online.stand_ins import saved_controller
+
+    folder = saved_controller(tmp_path / "controller")
+    found = json.loads(run(log, "--controller", f"ours={folder}", "--json"))
+    assert "ours" in {line["selector"] for line in found["summary"]}

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from enough.cli.terminal import check_writable, progress_bars, write_json_lines
+from enough.cli.terminal import (
+    check_writable,
+    named_folders,
+    progress_bars,
+    write_json_lines,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +62,7 @@ def compare(
     datasets = [read_folder(one) for one in data]
     with progress_bars() as update:
         stages = load_stages(teacher.retrieval, teacher.matching)
-        contenders = load_contenders(_named(controller or []), stages.encoder)
+        contenders = load_contenders(named_folders(controller or []), stages.encoder)
         generator = CachedGenerator(HFGenerator.load(teacher.generator))
         require_same_generator(labels, generator)
         found = run_comparison(
@@ -77,19 +82,6 @@ def compare(
         return
     for point in found.points:
         print_lines(found.lines(point, "all"), point)
-
-
-def _named(controllers: Sequence[str]) -> dict[str, Path]:
-    from enough.errors import ConfigError
-
-    found: dict[str, Path] = {}
-    for given in controllers:
-        name, _, folder = given.rpartition("=")
-        name = name or Path(folder).name
-        if name in found:
-            raise ConfigError(f"two controllers are called {name!r}; give NAME=FOLDER")
-        found[name] = Path(folder)
-    return found
 
 
 def _report(found: Comparison) -> list[dict[str, Any]]:

@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from enough.cli.terminal import check_writable, progress_bars, write_json_lines
+from enough.cli.terminal import (
+    check_writable,
+    named_folders,
+    progress_bars,
+    write_json_lines,
+)
 
 if TYPE_CHECKING:
     from enough.evaluation.sufficiency import SufficiencyRow
@@ -32,6 +37,9 @@ def oracle(
     labels: Annotated[
         Path | None, typer.Option(help="Folder of `enough label` whose scales are used.")
     ] = None,
+    controller: Annotated[
+        list[str] | None, typer.Option(help="A folder of `enough train`, or NAME=FOLDER; repeat.")
+    ] = None,
     rows: Annotated[
         Path | None, typer.Option(help="Also write one JSON line per request and selector.")
     ] = None,
@@ -50,6 +58,7 @@ def oracle(
     from enough.data.folders import read_folder
     from enough.data.splits import draw_examples
     from enough.errors import DataError
+    from enough.evaluation.compare_run import load_contenders
     from enough.evaluation.oracle_study import (
         judged,
         label_scales,
@@ -57,6 +66,7 @@ def oracle(
         require_same_generator,
         scored_requests,
     )
+    from enough.evaluation.sufficiency import FIXED
     from enough.generators.hf import HFGenerator
     from enough.generators.score_cache import CachedGenerator
     from enough.teacher.oracle_config import OracleConfig
@@ -76,6 +86,7 @@ def oracle(
     with progress_bars() as update:
         update("loading models", 0, 2)
         stages = load_stages(settings.retrieval, settings.matching)
+        contenders = load_contenders(named_folders(controller or []), stages.encoder)
         update("loading models", 1, 2)
         generator = CachedGenerator(HFGenerator.load(settings.generator))
         update("loading models", 2, 2)
@@ -84,7 +95,8 @@ def oracle(
         scored = scored_requests(datasets, settings, stages, generator, update)
     if not scored:
         raise DataError("there is no request to study; see `enough data check`")
-    found = judged(scored, scales or measured_scales(scored, settings), settings)
+    selectors = {**FIXED, **{one.name: one.policy for one in contenders}}
+    found = judged(scored, scales or measured_scales(scored, settings), settings, selectors)
     if rows is not None:
         write_json_lines(rows, map(dataclasses.asdict, found))
     if as_json:

@@ -1,9 +1,9 @@
-"""What commands share towards the terminal: progress bars on stderr, rows into files."""
+"""What commands share: progress bars on stderr, rows into files, folders with names."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -116,3 +116,15 @@ def one_line(text: str, width: int) -> str:
     shown = " ".join(text.split())
     shown = shown if len(shown) <= width else f"{shown[: width - 1]}…"
     return shown.encode("utf-8", "replace").decode()
+
+
+def named_folders(given: Sequence[str]) -> dict[str, Path]:
+    """Folders by name, from FOLDER (named like its last part) or NAME=FOLDER."""
+    found: dict[str, Path] = {}
+    for one in given:
+        name, _, folder = one.rpartition("=")
+        name = name or Path(folder).name
+        if name in found:
+            raise ConfigError(f"two controllers are called {name!r}; give NAME=FOLDER")
+        found[name] = Path(folder)
+    return found
