@@ -88,8 +88,7 @@ def verdict(told: Told) -> str:
     from enough.demo.run import OURS
 
     lines = {line.selector: line for line in told.comparison.lines(told.point, "all")}
-    fixed = [name for name in lines if name.startswith("fixed")]
-    best = max(fixed, key=lambda name: lines[name].net.mean)
+    best = max(told.comparison.config.fixed, key=lambda name: lines[name].net.mean)
     ours, theirs = lines[OURS].net.mean, lines[best].net.mean
     if ours > theirs:
         return f"ENOUGH has more net utility than every fixed k: {ours:+.3f}, {best} {theirs:+.3f}."

@@ -8,7 +8,6 @@ nothing random needs to be kept.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -63,22 +62,21 @@ class FitState:
     rows: list[Row] = field(default_factory=list)
 
 
-class Keeper(Protocol):
-    """Keeps fits, finished ones and those under way; `UnfinishedTraining` does it on disk."""
+class Keeper:
+    """Keeps fits, finished ones and those under way; this one keeps nothing, `FitFiles` on disk."""
 
     def finished(self, stage: Stage, model: Controller) -> bool:
         """Put the weights of a finished fit into the model; false if it is not finished."""
-        ...
+        return False
 
     def restore(
         self, stage: Stage, model: Controller, optimiser: torch.optim.Optimizer
     ) -> FitState | None:
         """Put a fit under way back into model and optimiser; None if there is none."""
-        ...
+        return None
 
     def looked(self, stage: Stage, row: Row) -> None:
         """Told of every look."""
-        ...
 
     def save(
         self,
@@ -88,37 +86,6 @@ class Keeper(Protocol):
         state: FitState,
     ) -> None:
         """Keep a fit under way."""
-        ...
 
     def finish(self, stage: Stage, model: Controller, state: FitState) -> None:
         """Keep a finished fit; its state is not needed any more."""
-        ...
-
-
-class NothingKept:
-    """For fits without a folder."""
-
-    def finished(self, stage: Stage, model: Controller) -> bool:
-        """Never."""
-        return False
-
-    def restore(
-        self, stage: Stage, model: Controller, optimiser: torch.optim.Optimizer
-    ) -> FitState | None:
-        """Nothing is there."""
-        return None
-
-    def looked(self, stage: Stage, row: Row) -> None:
-        """Not kept."""
-
-    def save(
-        self,
-        stage: Stage,
-        model: Controller,
-        optimiser: torch.optim.Optimizer,
-        state: FitState,
-    ) -> None:
-        """Not kept."""
-
-    def finish(self, stage: Stage, model: Controller, state: FitState) -> None:
-        """Not kept."""

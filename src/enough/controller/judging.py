@@ -71,7 +71,7 @@ class StopQuality:
         tasks_with_both: how many these are.
         temperature_before: T_s while training.
         ece_before: calibration error of σ(Δ/T_s) with it, 10 bins.
-        ece: the same with the fitted T_s, on the states it was fitted to.
+        ece: the same with the fitted T_s; in a report of training, on the states it was fitted to.
         mean_probability: of stopping, with the fitted T_s. A temperature cannot shift margins: if
             this is far from the teacher's share, so are the probabilities, whatever T_s is.
     """

@@ -12,7 +12,6 @@ While it is worked on, a folder beside it holds what a killed run goes on from.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,6 +25,7 @@ from enough.controller.scalars import EVENTS, SCALARS
 from enough.controller.train_config import TrainConfig
 from enough.controller.train_run import summary, train
 from enough.controller.unfinished_training import SETTINGS, remove_unfinished, require_settings
+from enough.data.digest import dataset_digest
 from enough.errors import ConfigError
 from enough.labels.folder import LabelFolder, checksum
 from enough.progress import OnStep, silent
@@ -54,7 +54,7 @@ class TrainRun:
             "chooser": None if config.chooser is None else chooser_digest(config.chooser),
             "labels": checksum(folder.manifest_file),
             "made_with": read_json(folder.manifest_file)["made_with"],
-            "data": {dataset.task.name: _digest(dataset) for dataset in datasets},
+            "data": {dataset.task.name: dataset_digest(dataset) for dataset in datasets},
         }
 
     @property
@@ -101,14 +101,3 @@ class TrainRun:
             if (unfinished / EVENTS).exists():
                 shutil.copytree(unfinished / EVENTS, folder / EVENTS)
             folder.chmod(0o755)  # temporary folders are closed to others
-
-
-def _digest(dataset: Dataset) -> str:
-    """Changes whenever a request or a record does."""
-    digest = hashlib.blake2b(repr(dataset.task).encode(), digest_size=16)
-    for owner, history in dataset.histories.items():
-        digest.update(repr((owner, history)).encode("utf-8", "surrogatepass"))
-    for split, examples in dataset.splits.items():
-        requests = [example.request for example in examples]
-        digest.update(repr((split, requests)).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()

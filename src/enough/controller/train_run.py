@@ -15,7 +15,7 @@ from typing import Any
 from enough.controller.checkpoint import Trained
 from enough.controller.crossfit import Folds, plain_targets
 from enough.controller.examples import LabelledRequest
-from enough.controller.fit_state import Keeper, NothingKept, Stage
+from enough.controller.fit_state import Keeper, Stage
 from enough.controller.judging import (
     fit_stop_temperature,
     judge,
@@ -109,7 +109,7 @@ def _parts(data: LabelledData, seed: int) -> tuple[list[LabelledRequest], list[L
 @contextmanager
 def _kept_in(folder: Path | None) -> Iterator[Keeper]:
     if folder is None:
-        yield NothingKept()
+        yield Keeper()
         return
     with open_scalars(folder) as scalars:
         yield FitFiles(folder, scalars)

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from enough.controller.batches import Batch
-from enough.controller.fit_state import FitState, Keeper, NothingKept, Row, Stage
+from enough.controller.fit_state import FitState, Keeper, Row, Stage
 from enough.controller.labelled import Labelled
 from enough.controller.model import Controller, ModelConfig
 from enough.controller.objective import Objective
@@ -36,7 +36,7 @@ def fit(
     on_step: OnStep = silent,
 ) -> Controller:
     """Train in place; returns the model as it was when the selection loss was lowest."""
-    stage, keeper = stage or Stage.last(0), keeper or NothingKept()
+    stage, keeper = stage or Stage.last(0), keeper or Keeper()
     if keeper.finished(stage, model):
         return model.eval()
     watched = _watched(select, model.tasks, config)

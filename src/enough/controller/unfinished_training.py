@@ -23,7 +23,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from enough.controller.fit_state import FitState, Row, Stage
+from enough.controller.fit_state import FitState, Keeper, Row, Stage
 from enough.controller.model import Controller
 from enough.controller.scalars import ScalarLog
 from enough.errors import ConfigError, DataError
@@ -34,8 +34,8 @@ _HEADER = "enough"
 SETTINGS = "settings.json"
 
 
-class FitFiles:
-    """Implements `Keeper` in a folder; scalars, kept and new ones, go to a log."""
+class FitFiles(Keeper):
+    """Keeps fits in a folder; scalars, kept and new ones, go to a log."""
 
     def __init__(self, folder: Path, scalars: ScalarLog) -> None:
         self._folder = folder

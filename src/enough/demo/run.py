@@ -26,6 +26,7 @@ from enough.evaluation.oracle_study import judged, scored_requests
 from enough.evaluation.planted import Planted, planted
 from enough.evaluation.sufficiency import FIXED, SufficiencyRow
 from enough.labels.config import LabelConfig
+from enough.labels.folder import LabelFolder
 from enough.labels.machine import load_generator, worker_count
 from enough.labels.run import LabelRun
 from enough.labels.visits import Visits
@@ -156,8 +157,10 @@ def run_demo(config: DemoConfig, folder: Path, on_step: OnStep) -> Told:
             scales = trained[OURS].scales
             data = read_labelled(trees, datasets, stages.encoder, scales=scales)
             held_out = {name: held_out_quality(one, data) for name, one in trained.items()}
-    with clock("exact oracle"):
-        exact = _exact(shop, trained, generator) if config.oracle else []
+    exact: list[SufficiencyRow] = []
+    if config.oracle:
+        with clock("exact oracle"):
+            exact = _exact(shop, trained, generator)
     counted = [_counted(path) for path in (first, both)]
     return Told(world, comparison, found, trained, held_out, exact, counted, clock.seconds)
 
@@ -198,7 +201,5 @@ def _exact(
 
 
 def _counted(labels: Path) -> tuple[int, int]:
-    from enough.labels.folder import LabelFolder  # noqa: PLC0415
-
     trees = [tree for part in LabelFolder(labels).read() for tree in part.trees]
     return len(trees), sum(len(tree.lengths) for tree in trees)

@@ -1,6 +1,6 @@
 """A comparison of controllers with fixed lengths on held-out users: who is asked, who is compared.
 
-In: data sets, a label folder whose teacher and scales are used, controllers. Out: `Judged` requests
+In: data sets, a label folder whose teacher and scales are used, controllers. Out: `JudgedRequest`s
 of two slices: one to choose the best fixed length on, one to report. Users of the labels are in
 neither; that is checked.
 """
@@ -18,7 +18,7 @@ from enough.controller.checkpoint import load_controller
 from enough.data.splits import draw_examples
 from enough.errors import ConfigError, DataError
 from enough.evaluation.comparison import Line, best_fixed, compare, with_best_fixed
-from enough.evaluation.outcomes import Judged, Outcome, judge_selectors, outcomes
+from enough.evaluation.outcomes import JudgedRequest, Outcome, judge_selectors, outcomes
 from enough.labels.config import LabelConfig
 from enough.labels.folder import LabelFolder
 from enough.online.policy import ControllerPolicy
@@ -92,8 +92,8 @@ class Comparison:
         config: which lengths stood beside them.
     """
 
-    reported: Sequence[Judged]
-    chosen_on: Sequence[Judged]
+    reported: Sequence[JudgedRequest]
+    chosen_on: Sequence[JudgedRequest]
     scales: Mapping[str, Scale]
     contenders: Sequence[Contender]
     others: Sequence[str]
@@ -133,7 +133,7 @@ def run_comparison(
     scales = folder.scales()
     teacher = LabelConfig.of_folder(folder)
     seen = {(tree.of.task, tree.of.user) for part in folder.read() for tree in part.trees}
-    found: dict[str, list[Judged]] = {}
+    found: dict[str, list[JudgedRequest]] = {}
     for split in (config.choose_on, config.split):
         selectors = dict(config.fixed)
         if split == config.split:

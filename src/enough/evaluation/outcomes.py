@@ -37,7 +37,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Judged:
+class JudgedRequest:
     """A request, what was chosen for it, and every chosen profile scored."""
 
     subject: Subject
@@ -91,7 +91,7 @@ def judge_selectors(
     max_records: int,
     specificity: SpecificityConfig,
     on_step: OnStep = silent,
-) -> list[Judged]:
+) -> list[JudgedRequest]:
     """Let everybody choose, then score what was chosen."""
     prompter = Prompter(generator.tokenizer)
     subjects = []
@@ -101,11 +101,11 @@ def judge_selectors(
         except BudgetError as error:
             log.warning("left out: %s", error)
     chosen = [{name: choose(one, s) for name, one in selectors.items()} for s in subjects]
-    judged: list[Judged] = []
+    judged: list[JudgedRequest] = []
     for start in range(0, len(subjects), _TOGETHER):
         some = slice(start, start + _TOGETHER)
         trees = _scored(subjects[some], chosen[some], generator, specificity)
-        judged += map(Judged, subjects[some], chosen[some], trees)
+        judged += map(JudgedRequest, subjects[some], chosen[some], trees)
         on_step("scoring what was chosen", len(judged), len(subjects))
     return judged
 
@@ -124,7 +124,7 @@ def _scored(
 
 
 def outcomes(
-    judged: Iterable[Judged],
+    judged: Iterable[JudgedRequest],
     scales: Mapping[str, Scale],
     point: TargetConfig,
     selectors: Sequence[str] | None = None,

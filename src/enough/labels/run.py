@@ -7,7 +7,6 @@ targets for another β or λ come from stored likelihoods without any generator.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from enough.data.digest import dataset_digest
 from enough.data.splits import draw_examples
 from enough.errors import ConfigError, DataError
 from enough.labels.chunk import ChunkJob
@@ -64,7 +64,7 @@ class LabelRun:
         self._settings = {
             "format": FORMAT,
             "config": config.of_likelihoods,
-            "data": {dataset.task.name: _digest(dataset) for dataset in datasets},
+            "data": {dataset.task.name: dataset_digest(dataset) for dataset in datasets},
         }
         self._visits = visits
         if visits is not None:
@@ -158,15 +158,3 @@ def _chunks(dataset: Dataset, config: LabelConfig) -> list[Chunk]:
         Chunk(dataset, number, tuple(examples[start : start + size]))
         for number, start in enumerate(range(0, len(examples), size))
     ]
-
-
-def _digest(dataset: Dataset) -> str:
-    """Changes whenever anything in the data does."""
-    digest = hashlib.blake2b(repr(dataset.task).encode(), digest_size=16)
-    for owner, history in dataset.histories.items():
-        digest.update(repr((owner, history)).encode("utf-8", "surrogatepass"))
-    for split, examples in dataset.splits.items():
-        digest.update(repr((split, examples)).encode("utf-8", "surrogatepass"))
-    for request, ids in dataset.visible.items():
-        digest.update(repr((request, sorted(ids))).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
