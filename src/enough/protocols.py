@@ -14,7 +14,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.records import History, Pool, Request, Selection
+from enough.records import Example, History, Pool, Record, Request, Selection
 
 Floats = NDArray[np.float32]
 Tokens = NDArray[np.int32]
@@ -131,6 +131,37 @@ class Generator(Protocol):
         ...
 
 
+class Steering(Protocol):
+    """Which token comes next where several prompts are continued by one answer.
+
+    Made anew for every answer, so it may keep what it has seen of this one.
+    """
+
+    @property
+    def key(self) -> str:
+        """Names the rule and all its settings; answers are remembered under it."""
+        ...
+
+    def next(self, log_probs: Floats) -> int:
+        """The next token, from every prompt's distribution over it, [prompts, vocabulary]."""
+        ...
+
+
+class OpenGenerator(Generator, Protocol):
+    """A generator that can be steered while it writes, and whose attention can be read."""
+
+    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
+        """One answer, written to all prompts at once, token by token."""
+        ...
+
+    def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
+        """What every suffix pays to each token of the common prefix, one [len(prefix)] for each.
+
+        The mean over the tokens of the suffix of their attention, summed over heads and layers.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Budget:
     """What a selector may spend on one request.
@@ -151,4 +182,56 @@ class Selector(Protocol):
 
     def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
         """Distinct records of the pool, in prompt order, within the budget; possibly none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A request as a method meets it. There is no reference in it.
+
+    Attributes:
+        request: what is asked.
+        history: everything of the user that is legal, for methods with a retriever of their own.
+        pool: C_i, the shared candidates, best first.
+        budget: what may be spent on records of the pool.
+    """
+
+    request: Request
+    history: History
+    pool: Pool
+    budget: Budget
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a method wrote, and what it had in front of it.
+
+    Attributes:
+        text: the answer.
+        records: of the profile, in prompt order; of several prompts, one after the other.
+        profile_tokens: what they add to the empty prompt, over all prompts.
+        one_prompt: whether all of them stood in one prompt, so that its likelihood can be judged.
+        reason: why there are not more records.
+    """
+
+    text: str
+    records: tuple[Record, ...]
+    profile_tokens: int
+    one_prompt: bool = True
+    reason: str = ""
+
+
+class Method(Protocol):
+    """Anything that answers with a user's records: a selector and one call, or more than that."""
+
+    def answer(self, asked: Asked) -> Answered:
+        """The answer to one request."""
+        ...
+
+
+class ReferenceAwareMethod(Protocol):
+    """A bound, not a method: it knows the reference. Never in a main table."""
+
+    def answer_knowing(self, asked: Asked, example: Example) -> Answered:
+        """The answer to one request whose reference is known."""
         ...
