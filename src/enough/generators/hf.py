@@ -1,6 +1,6 @@
 """The frozen generator on transformers, CPU or CUDA, with an optional LoRA adapter.
 
-In: a model name (the bundled default, a local folder or a hub name). Out: a `protocols.Generator`.
+In: a model name (the bundled default, a local folder or a hub name). Out: an `OpenGenerator`.
 The fastest scorer that is exact for the architecture is chosen from its configuration.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from transformers import AutoModelForCausalLM
 
 from enough.checkpoints import fingerprint, load_checkpoint
 from enough.errors import MissingExtraError, ModelError
+from enough.generators.attention_reading import AttentionReader
 from enough.generators.causal_lm import CausalLM
 from enough.generators.config import GeneratorConfig, ScorerName, locate_adapter
 from enough.generators.forked import ForkedScorer
@@ -27,8 +29,9 @@ from enough.generators.naive import NaiveScorer
 from enough.generators.packed import PackedScorer
 from enough.generators.prompt_side import window_of
 from enough.generators.scoring import Scorer
+from enough.generators.steering import SteeredScores
 from enough.generators.weights import locate_model
-from enough.protocols import OnBatch, ScoredSequence, Tokens
+from enough.protocols import OnBatch, ScoredSequence, Steering, Tokens
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +46,7 @@ _GENERATION_TOKENS = 8192  # prompt tokens decoded together
 
 
 class HFGenerator:
-    """A frozen causal language model. Implements `protocols.Generator`."""
+    """A frozen causal language model. Implements `protocols.OpenGenerator`."""
 
     def __init__(self, model: Any, tokenizer: Any, scorer: ScorerName = "auto") -> None:
         self.lm = CausalLM(model)
@@ -101,8 +104,37 @@ class HFGenerator:
                 answers[prompt.tobytes()] = answer
         return [answers[prompt.tobytes()] for prompt in prompts]
 
+    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
+        """One answer to all prompts at once. The steering must not call this generator."""
+        lengths = [len(prompt) for prompt in prompts]
+        if not lengths or min(lengths) == 0 or max(lengths) + max_new_tokens > self.window:
+            raise ModelError(
+                f"prompts of {lengths} tokens and an answer of {max_new_tokens} cannot be written "
+                f"in a window of {self.window}"
+            )
+        return self._decode(prompts, max_new_tokens, [SteeredScores(steering)])[0]
+
+    def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
+        """What every suffix pays to each token of the prefix."""
+        lengths = [len(suffix) for suffix in suffixes]
+        if not lengths:
+            return []
+        if len(prefix) == 0 or min(lengths) == 0 or len(prefix) + max(lengths) > self.window:
+            raise ModelError(
+                f"a prefix of {len(prefix)} tokens and suffixes of {lengths} cannot be read in a "
+                f"window of {self.window}"
+            )
+        with self._lock:
+            return self._reader.read(prefix, suffixes)
+
+    @cached_property
+    def _reader(self) -> AttentionReader:
+        return AttentionReader(self.lm)
+
     @torch.inference_mode()
-    def _decode(self, batch: Sequence[Tokens], max_new_tokens: int) -> list[str]:
+    def _decode(
+        self, batch: Sequence[Tokens], max_new_tokens: int, processors: Sequence[SteeredScores] = ()
+    ) -> list[str]:
         longest = max(map(len, batch))
         ids = torch.full((len(batch), longest), self._end_tokens[0])
         mask = torch.zeros_like(ids)
@@ -118,6 +150,7 @@ class HFGenerator:
                 do_sample=False,
                 num_beams=1,
                 repetition_penalty=1.0,  # some models set another one
+                logits_processor=list(processors),
                 eos_token_id=self._end_tokens,
                 pad_token_id=self._end_tokens[0],
             )
