@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from enough.controller.checkpoint import Trained, save_controller
+from enough.controller.checkpoint import Trained, load_controller
 from enough.controller.labelled_folder import read_labelled
-from enough.controller.train_run import train
+from enough.controller.train_folder import TrainRun
 from enough.controller.visiting import visited_states
 from enough.data.synthetic import World, make_world
 from enough.demo.config import DemoConfig
@@ -110,11 +110,10 @@ class _Workshop:
 
     def train(self, labels: Path, name: str, kind: Kind | None = None) -> Trained:
         """A controller."""
-        data = read_labelled(labels, self.datasets, self.stages.encoder, self.on_step)
         config = dataclasses.replace(self.config.train, kind=kind or self.config.train.kind)
-        trained = train(data, config, self.on_step)
-        save_controller(self.folder / name, trained)
-        return trained
+        run = TrainRun(labels, self.datasets, config, self.folder / name)
+        run.run(lambda: self.stages.encoder, self.on_step)
+        return load_controller(self.folder / name, encoder=self.stages.encoder.fingerprint)
 
     def visits(self, labels: Path, warm: Trained) -> Visits:
         """The states of the warm controller, for so many requests of each task."""
