@@ -13,6 +13,7 @@ from enough.baselines.one_call import OneCall
 from enough.baselines.tools import Tools
 from enough.config import require_at_least
 from enough.protocols import Method
+from enough.teacher.backup import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +23,12 @@ class EnoughConfig:
     Attributes:
         controller: folder of `enough train`; None takes what was trained for this method.
         forced_length: take this many records, whatever STOP is worth; None decides freely.
+        targets: what a controller is trained on where none is given.
     """
 
     controller: Path | None = None
     forced_length: int | None = None
+    targets: Kind = "crossfit"
 
     def __post_init__(self) -> None:
         if self.forced_length is not None:

@@ -6,6 +6,9 @@ are chosen from the shared pool, with one from the whole legal history.
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 from enough.baselines.tools import Tools
 from enough.protocols import Answered, Asked, Retriever, Selector
 
@@ -24,8 +27,12 @@ class OneCall:
     def answer(self, asked: Asked) -> Answered:
         """Choose, then generate once."""
         request, pool, budget = asked.request, asked.pool, asked.budget
+        seconds = None
         if self._retriever is not None:
+            started = time.perf_counter()
             pool = self._retriever.retrieve(request, asked.history, self._limit)
+            seconds = time.perf_counter() - started
             budget = self._tools.budget(request, pool)
         selection = self._selector.select(request, pool, budget)
-        return self._tools.answer(request, selection.records, selection.reason)
+        answered = self._tools.answer(request, selection.records, selection.reason)
+        return replace(answered, own_retrieval=seconds)

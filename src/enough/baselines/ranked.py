@@ -7,6 +7,7 @@ shared pool, so the paper's BM25 and dense rows do not depend on who made that p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from enough.baselines.fixed import FixedLength
 from enough.baselines.one_call import OneCall
@@ -90,6 +91,7 @@ class RandomConfig:
     """k records drawn at random, by the run's seed and the request: the same ones every time."""
 
     k: int = 5
+    is_drawn: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_at_least(self, {"k": 1})

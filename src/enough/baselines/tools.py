@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from enough.errors import ConfigError
 from enough.progress import OnStep
@@ -31,6 +31,7 @@ class Tools:
         max_records: K_max.
         seed: for every draw.
         folder: of what was trained for this method; None where nothing is.
+        decoding: "labels" answers a task with a closed answer set by scoring the set.
     """
 
     generator: OpenGenerator
@@ -40,6 +41,7 @@ class Tools:
     max_records: int
     seed: int = 0
     folder: Path | None = None
+    decoding: Literal["free", "labels"] = "free"
 
     def budget(self, request: Request, pool: Pool) -> Budget:
         """What may be spent on records of a pool that is not the shared one."""
@@ -48,8 +50,19 @@ class Tools:
     def answer(self, request: Request, records: Sequence[Record], reason: str = "") -> Answered:
         """One prompt with these records, one call of the generator."""
         prompt = self.prompter.prompt(request, records)
-        (text,) = self.generator.generate([prompt.tokens], request.task.max_answer_tokens)
+        if self.decoding == "labels" and request.task.labels:
+            text = self._likeliest_label(request, records)
+        else:
+            (text,) = self.generator.generate([prompt.tokens], request.task.max_answer_tokens)
         return Answered(text, tuple(records), prompt.profile_tokens, reason=reason)
+
+    def _likeliest_label(self, request: Request, records: Sequence[Record]) -> str:
+        """The label with the highest likelihood as a whole; of equals the first."""
+        labels = request.task.labels
+        sequences = [self.prompter.sequence(Example(request, label), records) for label in labels]
+        means = self.generator.score(sequences)
+        totals = means * [sequence.reference_length for sequence in sequences]
+        return labels[int(totals.argmax())]
 
     @property
     def trained_folder(self) -> Path:
