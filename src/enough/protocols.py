@@ -212,6 +212,8 @@ class Answered:
         profile_tokens: what they add to the empty prompt, over all prompts.
         one_prompt: whether all of them stood in one prompt, so that its likelihood can be judged.
         reason: why there are not more records.
+        own_retrieval: seconds it took to search the history itself; None where the shared pool was
+            used, whose search is then counted.
     """
 
     text: str
@@ -219,6 +221,7 @@ class Answered:
     profile_tokens: int
     one_prompt: bool = True
     reason: str = ""
+    own_retrieval: float | None = None
 
 
 class Method(Protocol):

@@ -11,7 +11,8 @@ trains nothing and mixes whole answers. Encoders are frozen here, towers on thei
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+import time
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,18 +107,22 @@ class REPLUG:
     def answer(self, asked: Asked) -> Answered:
         """One record: one plain prompt. Several: one answer, written to all prompts at once."""
         request, tools = asked.request, self._tools
+        started = time.perf_counter()
         chosen = self._chosen(asked)
+        seconds = time.perf_counter() - started
         records = tuple(candidate.record for candidate in chosen)
         reason = f"{self._k} prompts asked for" if len(chosen) == self._k else "nothing more fits"
         if len(records) < 2:
-            return tools.answer(request, records, reason)
+            return replace(tools.answer(request, records, reason), own_retrieval=seconds)
         prompts = [tools.prompter.prompt(request, [record]) for record in records]
         mixture = Mixture(np.array([candidate.score for candidate in chosen]))
         text = tools.generator.steer(
             [prompt.tokens for prompt in prompts], mixture, request.task.max_answer_tokens
         )
         tokens = sum(prompt.profile_tokens for prompt in prompts)
-        return Answered(text, records, tokens, one_prompt=False, reason=reason)
+        return Answered(
+            text, records, tokens, one_prompt=False, reason=reason, own_retrieval=seconds
+        )
 
     def _chosen(self, asked: Asked) -> list[Candidate]:
         """The k best that fit; each stands alone, so that each has all the room."""

@@ -45,13 +45,14 @@ class ROPGKDConfig:
     Attributes:
         k: records in the profile.
         feedback: what a record is worth by.
-        temperature: T, of scores and of worth.
+        temperature: T, of scores and of worth; the source's is 1, for metrics, which would level
+            likelihoods: they differ by hundredths of a nat.
         fit: how the towers are fitted.
     """
 
     k: int = 5
     feedback: FeedbackKind = "likelihood"
-    temperature: float = 1.0
+    temperature: float = 0.1
     fit: FittingConfig = field(default_factory=FittingConfig)
 
     def __post_init__(self) -> None:

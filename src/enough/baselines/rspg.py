@@ -12,8 +12,9 @@ vectors of the request and of the records.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +45,15 @@ class RSPGConfig:
     Attributes:
         k: records of every strategy but "none".
         feedback: what records and profiles are worth by.
-        temperature: T, of worth, and of the trained retrievers.
+        temperature: T, of worth, and of the trained retrievers; likelihoods of records differ by
+            hundredths of a nat, which T = 1, the source's for metrics, would level.
         fit: how the selector is fitted.
         retriever_fit: how the retrievers are.
     """
 
     k: int = 5
     feedback: FeedbackKind = "likelihood"
-    temperature: float = 1.0
+    temperature: float = 0.1
     fit: FittingConfig = field(default_factory=FittingConfig)
     retriever_fit: FittingConfig = field(default_factory=FittingConfig)
 
@@ -155,11 +157,15 @@ class RSPGPre:
     def answer(self, asked: Asked) -> Answered:
         """All retrievals, then one of their profiles in one call; of equal scores the first."""
         request = asked.request
+        started = time.perf_counter()
         profiles = self._strategies.profiles(request, asked.history)
+        seconds = time.perf_counter() - started
         seen = torch.from_numpy(self._strategies.features(request, profiles))
         with torch.no_grad():
             chosen = int(self._selector(seen)[:, 0].argmax())
-        return self._tools.answer(request, profiles[chosen], f"strategy {STRATEGIES[chosen]}")
+        reason = f"strategy {STRATEGIES[chosen]}"
+        answered = self._tools.answer(request, profiles[chosen], reason)
+        return replace(answered, own_retrieval=seconds)
 
 
 def new_selector(width: int, seed: int) -> nn.Module:

@@ -16,6 +16,7 @@ from enough.cli import (
     compare,
     data,
     demo,
+    evaluate,
     label,
     lengths,
     match,
@@ -42,6 +43,7 @@ app.command("label")(label.label)
 app.command("train")(train.train)
 app.command("aggregate")(aggregate.aggregate)
 app.command("compare")(compare.compare)
+app.command("evaluate")(evaluate.evaluate)
 app.command("oracle")(oracle.oracle)
 app.command("select")(select.select)
 app.command("demo")(demo.demo)

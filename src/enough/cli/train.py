@@ -11,16 +11,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from enough.cli.terminal import progress_bars
+from enough.cli.train_baseline import train_baseline
 
 if TYPE_CHECKING:
     from enough.controller.train_config import TrainConfig
 
 
+_LABELS_AND_DATA = 2
+
+
 def train(
-    labels: Annotated[Path, typer.Argument(help="Folder of `enough label`.")],
-    data: Annotated[list[Path], typer.Argument(help="The folders that were labelled.")],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Folder of `enough label`, then the folders that were labelled. With --method the "
+            "data alone: those of the recipe, or made-up people, without any."
+        ),
+    ] = None,
+    *,
     out: Annotated[Path, typer.Option(help="Folder for the controller; goes on if it is begun.")],
-    config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="A TOML file of settings; with --method a recipe of `enough evaluate`."),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="What to train: enough, or a baseline that learns, such as purple.")
+    ] = "enough",
     beta: Annotated[float | None, typer.Option(help="β, weight of specificity.")] = None,
     lambda_: Annotated[
         float | None, typer.Option("--lambda", help="λ, price of 1024 tokens.")
@@ -38,12 +54,23 @@ def train(
     """Distil labels into a small controller that decides without a language model.
 
     Stop it and run it again as you like: it goes on where it was. Options go before the file.
+    Baselines that learn are trained on the same users, pools and generator with --method.
     """
     from enough.config import load_config
     from enough.controller.train_config import TrainConfig
     from enough.controller.train_folder import TrainRun
     from enough.data.folders import read_folder
+    from enough.errors import ConfigError
 
+    if method != "enough":
+        for name, value in {"beta": beta, "lambda": lambda_, "kind": kind}.items():
+            if value is not None:
+                raise ConfigError(f"--{name} is for ENOUGH's controller, not for {method!r}")
+        train_baseline(method, folders or [], out, config, seed or 0, as_json)
+        return
+    if not folders or len(folders) < _LABELS_AND_DATA:
+        raise ConfigError("give the folder of `enough label`, then the folders that were labelled")
+    labels, *data = folders
     settings = load_config(config, TrainConfig) if config else TrainConfig()
     given = {"kind": kind, "seed": seed, "chooser": chooser}
     settings = _with_options(settings, given, {"beta": beta, "lambda_": lambda_})

@@ -7,17 +7,14 @@ finds in the folder. The truth about the made-up people is looked at by `planted
 from __future__ import annotations
 
 import dataclasses
-import functools
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from enough.controller.checkpoint import Trained, load_controller
+from enough.controller.checkpoint import Trained
 from enough.controller.labelled_folder import read_labelled
-from enough.controller.train_folder import TrainRun
-from enough.controller.visiting import visited_states
 from enough.data.synthetic import World, make_world
 from enough.demo.config import DemoConfig
 from enough.demo.held_out import HeldOut, held_out_quality
@@ -25,20 +22,15 @@ from enough.evaluation.compare_run import Comparison, Contender, run_comparison
 from enough.evaluation.oracle_study import judged, scored_requests
 from enough.evaluation.planted import Planted, planted
 from enough.evaluation.sufficiency import FIXED, SufficiencyRow
-from enough.labels.config import LabelConfig
+from enough.evaluation.workshop import Workshop
 from enough.labels.folder import LabelFolder
-from enough.labels.machine import load_generator, worker_count
-from enough.labels.run import LabelRun
-from enough.labels.visits import Visits
-from enough.labels.workers import ChunkDone, Event
 from enough.online.policy import ControllerPolicy
 from enough.online.untrained import UntrainedConfig, UntrainedSelector
 from enough.progress import OnStep
 from enough.protocols import Generator
-from enough.records import Dataset
-from enough.teacher.backup import Kind
 from enough.teacher.components import TargetConfig
-from enough.teacher.preparation import Stages, load_stages
+from enough.teacher.oracle_config import OracleConfig
+from enough.teacher.preparation import load_stages
 
 OURS, WARM, FALLBACK = "ENOUGH", "ENOUGH, one round", "untrained"
 
@@ -84,47 +76,6 @@ class _Clock:
         self.seconds[stage] = time.monotonic() - started
 
 
-@dataclass(slots=True, eq=False)
-class _Workshop:
-    """What all stages need."""
-
-    config: DemoConfig
-    folder: Path
-    datasets: list[Dataset]
-    stages: Stages
-    on_step: OnStep
-
-    def label(self, name: str, config: LabelConfig, visits: Visits | None = None) -> Path:
-        """A folder of labels."""
-        run = LabelRun(self.datasets, config, self.folder / name, visits)
-        done = run.requests - sum(len(chunk.examples) for chunk in run.unfinished)
-
-        def on_event(event: Event) -> None:
-            nonlocal done
-            done += event.requests if isinstance(event, ChunkDone) else 0
-            self.on_step(f"labelling, {name}", done, run.requests)
-
-        load = functools.partial(load_generator, config.generator, config.threads)
-        run.run(lambda: self.stages, load, worker_count(config), on_event, self.on_step)
-        return self.folder / name
-
-    def train(self, labels: Path, name: str, kind: Kind | None = None) -> Trained:
-        """A controller."""
-        config = dataclasses.replace(self.config.train, kind=kind or self.config.train.kind)
-        run = TrainRun(labels, self.datasets, config, self.folder / name)
-        run.run(lambda: self.stages.encoder, self.on_step)
-        return load_controller(self.folder / name, encoder=self.stages.encoder.fingerprint)
-
-    def visits(self, labels: Path, warm: Trained) -> Visits:
-        """The states of the warm controller, for so many requests of each task."""
-        data = read_labelled(labels, self.datasets, self.stages.encoder)
-        chosen = []
-        for dataset in self.datasets:
-            of_task = [r for r in data.requests if r.features.task == dataset.task.name]
-            chosen += of_task[: self.config.visited or None]
-        return Visits(labels, visited_states(warm, chosen))
-
-
 def run_demo(config: DemoConfig, folder: Path, on_step: OnStep) -> Told:
     """All stages, into one folder."""
     clock = _Clock()
@@ -132,20 +83,21 @@ def run_demo(config: DemoConfig, folder: Path, on_step: OnStep) -> Told:
     datasets = list(world.datasets.values())
     with clock("loading"):
         stages = load_stages(config.label.retrieval, config.label.matching)
-    shop = _Workshop(config, folder, datasets, stages, on_step)
+    shop = Workshop(folder, datasets, stages, on_step)
     with clock("label"):
         first = shop.label("labels", config.label)
     with clock("train"):
-        warm = shop.train(first, "warm")
+        warm = shop.train(first, "warm", config.train)
     with clock("aggregate"):
-        both = shop.label("both", config.label, shop.visits(first, warm))
+        both = shop.label("both", config.label, shop.visits(first, warm, config.visited))
     with clock("train again"):
-        trained = {OURS: shop.train(both, "controller"), WARM: warm}
+        trained = {OURS: shop.train(both, "controller", config.train), WARM: warm}
         for kind in config.kinds:
-            trained[f"{kind} targets"] = shop.train(both, kind, kind)
+            other = dataclasses.replace(config.train, kind=kind)
+            trained[f"{kind} targets"] = shop.train(both, kind, other)
     with clock("compare"):
         generator = _generator(config)
-        comparison = _compare(shop, both, trained, generator)
+        comparison = _compare(shop, config, both, trained, generator)
         rows = comparison.rows(config.train.targets)
         found = planted(rows, world.truth)
     held_out = {}
@@ -159,7 +111,7 @@ def run_demo(config: DemoConfig, folder: Path, on_step: OnStep) -> Told:
     exact: list[SufficiencyRow] = []
     if config.oracle:
         with clock("exact oracle"):
-            exact = _exact(shop, trained, generator)
+            exact = _exact(shop, config.oracle_config(), trained, generator)
     counted = [_counted(path) for path in (first, both)]
     return Told(world, comparison, found, trained, held_out, exact, counted, clock.seconds)
 
@@ -172,7 +124,11 @@ def _generator(config: DemoConfig) -> Generator:
 
 
 def _compare(
-    shop: _Workshop, labels: Path, trained: Mapping[str, Trained], generator: Generator
+    shop: Workshop,
+    config: DemoConfig,
+    labels: Path,
+    trained: Mapping[str, Trained],
+    generator: Generator,
 ) -> Comparison:
     encoder = shop.stages.encoder
     contenders = [
@@ -184,16 +140,15 @@ def _compare(
         contenders,
         stages=shop.stages,
         generator=generator,
-        config=shop.config.compare,
+        config=config.compare,
         others={FALLBACK: UntrainedSelector(encoder, UntrainedConfig())},
         on_step=shop.on_step,
     )
 
 
 def _exact(
-    shop: _Workshop, trained: Mapping[str, Trained], generator: Generator
+    shop: Workshop, config: OracleConfig, trained: Mapping[str, Trained], generator: Generator
 ) -> list[SufficiencyRow]:
-    config = shop.config.oracle_config()
     scored = scored_requests(shop.datasets, config, shop.stages, generator, shop.on_step)
     policies = {name: ControllerPolicy(one, shop.stages.encoder) for name, one in trained.items()}
     return judged(scored, dict(trained[OURS].scales), config, {**FIXED, **policies})

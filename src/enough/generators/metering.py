@@ -38,18 +38,21 @@ class Reading:
         calls: generator-equivalent calls: one for every prompt answered or continued, for every
             suffix whose attention is read, and for every sequence scored.
         prompt_tokens: in front of answers and references; a prefix that is shared counts once.
-        seconds: of computing.
+        seconds: of computing, whenever that was.
+        waited: seconds that passed just now; less, where answers are remembered.
     """
 
     calls: int = 0
     prompt_tokens: int = 0
     seconds: float = 0.0
+    waited: float = 0.0
 
     def __add__(self, other: Reading) -> Reading:
         return Reading(
             self.calls + other.calls,
             self.prompt_tokens + other.prompt_tokens,
             self.seconds + other.seconds,
+            self.waited + other.waited,
         )
 
     def __sub__(self, earlier: Reading) -> Reading:
@@ -57,6 +60,7 @@ class Reading:
             self.calls - earlier.calls,
             self.prompt_tokens - earlier.prompt_tokens,
             self.seconds - earlier.seconds,
+            self.waited - earlier.waited,
         )
 
 
@@ -119,9 +123,10 @@ class MeteredGenerator:
 
     @contextmanager
     def _counted(self, calls: int, prompt_tokens: int) -> Iterator[None]:
-        started = self._now()
+        started, entered = self._now(), time.perf_counter()
         yield
-        self.meter.add(Reading(calls, prompt_tokens, self._now() - started))
+        waited = time.perf_counter() - entered
+        self.meter.add(Reading(calls, prompt_tokens, self._now() - started, waited))
 
 
 def _clock(generator: OpenGenerator) -> Callable[[], float]:

@@ -1,0 +1,171 @@
+"""What an evaluation runs: methods, tasks and seeds, as one TOML file has them.
+
+In: a file. Out: a `Recipe`. Everything but the methods' own tables is shared by all methods, so
+that pools, prompts, generator, leakage controls and users are the same for everybody.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from enough.baselines.registry import Entry, method_config, method_entry
+from enough.baselines.tools import TrainableConfig
+from enough.config import from_table, require_at_least
+from enough.controller.train_config import TrainConfig
+from enough.data.splits import SliceConfig
+from enough.data.synthetic import WorldConfig
+from enough.errors import ConfigError
+from enough.generators.config import GeneratorConfig
+from enough.labels.config import LabelConfig
+from enough.matching.matcher import MatchConfig
+from enough.retrieval.pools import RetrievalConfig
+from enough.teacher.components import TargetConfig
+from enough.teacher.proposals import SearchConfig
+
+Decoding = Literal["free", "labels"]
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateConfig:
+    """What all methods of an evaluation share.
+
+    Attributes:
+        data: folders with logs or LaMP files; none: the made-up people of `world`.
+        split: whose requests are reported.
+        requests: per task, drawn at random; 0 takes all.
+        seeds: of complete runs: every trained method is trained once for each.
+        lessons: requests per task that methods are trained on, and as many to choose on; 0: all.
+        rounds: of labels for ENOUGH; the second adds the states its first controller visits.
+        max_records: K_max.
+        decoding: "labels" answers tasks with a closed answer set by scoring the set; "free" writes.
+        slots: "all" measures specificity on every slot of a profile, "one" on a sampled one.
+        against: the method whose lead over each other one is tested.
+        reranker: the language model of RankGPT and ICR; the generator itself without one.
+        targets: the operating point β, λ of ENOUGH and of J.
+        search, train: of ENOUGH's own labels and controller.
+    """
+
+    data: tuple[Path, ...] = ()
+    split: str = "report"
+    requests: int = 50
+    seeds: tuple[int, ...] = (0, 1, 2)
+    lessons: int = 0
+    rounds: Literal[1, 2] = 2
+    max_records: int = 10
+    decoding: Decoding = "free"
+    slots: Literal["one", "all"] = "all"
+    against: str = "enough"
+    world: WorldConfig = field(default_factory=WorldConfig)
+    slices: SliceConfig = field(default_factory=SliceConfig)
+    retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
+    matching: MatchConfig = field(default_factory=MatchConfig)
+    generator: GeneratorConfig = field(default_factory=GeneratorConfig)
+    reranker: GeneratorConfig | None = None
+    targets: TargetConfig = field(default_factory=TargetConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    def __post_init__(self) -> None:
+        require_at_least(self, {"requests": 0, "lessons": 0, "max_records": 1})
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds) or min(self.seeds) < 0:
+            raise ConfigError("seeds must name at least one number, each once, none negative")
+        if self.split == "label":
+            raise ConfigError('split must not be "label": methods are trained on it')
+
+    @property
+    def label(self) -> LabelConfig:
+        """How ENOUGH's labels are made: with what all methods share."""
+        return LabelConfig(
+            split="label",
+            requests=self.lessons,
+            slices=self.slices,
+            retrieval=self.retrieval,
+            generator=self.generator,
+            matching=self.matching,
+            search=self.search,
+            targets=self.targets,
+        )
+
+    def training(self, seed: int) -> TrainConfig:
+        """How ENOUGH's controller of one run is trained."""
+        return dataclasses.replace(self.train, seed=seed, targets=self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class MethodLine:
+    """One [[methods]] table.
+
+    Attributes:
+        name: of its rows; the kind, unless given.
+        kind: a name of `baselines.registry.METHODS`.
+        settings: its own.
+        folder: where it was trained by `enough train --method`; None has it trained in the run.
+    """
+
+    name: str
+    kind: str
+    settings: Any
+    folder: Path | None = None
+
+    @property
+    def entry(self) -> Entry:
+        """What the registry knows of it."""
+        return method_entry(self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """An evaluation: what is shared, and who takes part."""
+
+    config: EvaluateConfig
+    methods: tuple[MethodLine, ...]
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a recipe; unknown keys, kinds and wrong types are errors that name the place."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"{path}: {error}") from None
+    lines = table.pop("methods", [])
+    if not isinstance(lines, list) or not all(isinstance(line, dict) for line in lines):
+        raise ConfigError(f"{path}: methods must be [[methods]] tables")
+    methods = tuple(_line(line, f"{path}: methods[{i}]") for i, line in enumerate(lines))
+    config = from_table(table, EvaluateConfig, str(path))
+    _check_names(methods, path)
+    return Recipe(config, methods)
+
+
+def _line(table: dict[str, Any], where: str) -> MethodLine:
+    kind, name, folder = (table.pop(key, None) for key in ("kind", "name", "folder"))
+    if not isinstance(kind, str):
+        raise ConfigError(f"{where}: the key 'kind' is missing; it names a method")
+    if name is not None and not (isinstance(name, str) and _is_plain(name)):
+        raise ConfigError(f"{where}: name must be letters, digits, '.', '-' or '_', not {name!r}")
+    settings = method_config(kind, table, where)
+    if folder is None:
+        return MethodLine(name or kind, kind, settings)
+    if not isinstance(folder, str) or not isinstance(settings, TrainableConfig):
+        raise ConfigError(f"{where}: folder names where a method that learns was trained")
+    return MethodLine(name or kind, kind, settings, Path(folder))
+
+
+def _is_plain(name: str) -> bool:
+    return bool(name) and name[0] not in "-." and all(c.isalnum() or c in "-._" for c in name)
+
+
+def _check_names(methods: Iterable[MethodLine], path: Path) -> None:
+    seen: set[str] = set()
+    for line in methods:
+        if line.name in seen:
+            raise ConfigError(f"{path}: two methods are named {line.name!r}; give one a name")
+        seen.add(line.name)
+    if not seen:
+        raise ConfigError(f"{path}: names no method; add [[methods]] tables")
