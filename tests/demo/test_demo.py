@@ -27,8 +27,10 @@ QUICK = FitConfig(steps=10, requests=4, check_every=5)
 @pytest.fixture(autouse=True)
 def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("enough.generators.hf.HFGenerator.load", lambda config: FakeGenerator())
-    monkeypatch.setattr("enough.demo.run.load_generator", lambda config, threads: FakeGenerator())
-    monkeypatch.setattr("enough.demo.run.worker_count", lambda config: 1)
+    monkeypatch.setattr(
+        "enough.evaluation.workshop.load_generator", lambda config, threads: FakeGenerator()
+    )
+    monkeypatch.setattr("enough.evaluation.workshop.worker_count", lambda config: 1)
     monkeypatch.setattr("enough.retrieval.pools.load_encoder", BagEncoder)
     monkeypatch.setenv("ENOUGH_CACHE", str(tmp_path / "cache"))
 
@@ -72,7 +74,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def never(*_: object) -> FakeGenerator:
         raise AssertionError("everything was labelled already")
 
-    monkeypatch.setattr("enough.demo.run.load_generator", never)
+    monkeypatch.setattr("enough.evaluation.workshop.load_generator", never)
     again = run_demo(small(), tmp_path, silent)
     assert again.comparison.rows(again.point) == first.comparison.rows(first.point)
 

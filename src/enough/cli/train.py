@@ -63,7 +63,8 @@ def train(
     from enough.errors import ConfigError
 
     if method != "enough":
-        for name, value in {"beta": beta, "lambda": lambda_, "kind": kind}.items():
+        of_enough = {"beta": beta, "lambda": lambda_, "kind": kind, "chooser": chooser}
+        for name, value in of_enough.items():
             if value is not None:
                 raise ConfigError(f"--{name} is for ENOUGH's controller, not for {method!r}")
         train_baseline(method, folders or [], out, config, seed or 0, as_json)

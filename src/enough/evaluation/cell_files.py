@@ -22,16 +22,10 @@ from enough.run_folders import first_difference
 
 FORMAT = 1
 _NOT_OF_CELLS = {
-    "data",
-    "seeds",
-    "against",
-    "slots",
-    "targets",
-    "search",
-    "train",
-    "rounds",
-    "lessons",
+    *("data", "seeds", "against", "slots", "targets", "search", "train", "rounds", "lessons"),
+    "matching",
 }
+"""Shared settings that no answer depends on, or only through what was trained."""
 
 
 class CellFiles:
@@ -88,7 +82,7 @@ class CellFiles:
         return {
             "format": FORMAT,
             "shared": self._shared,
-            "method": {"kind": line.kind, **plain(line.settings)},
+            "method": {"kind": line.kind, **plain(line.settings), "controller": None},
             "trained": _weights(trained or given),
             "seed": cell.seed,
             "data": self._digests[cell.task],

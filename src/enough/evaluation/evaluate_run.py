@@ -2,7 +2,8 @@
 
 ```
 labels/, labels-2/         ENOUGH's labels, where the recipe has it trained
-trained/NAME-SEED/         trained methods
+controllers/TARGETS-SEED/  ENOUGH's controllers, likewise
+trained/NAME-SEED/         other methods that learn
 cells/NAME/TASK-SEED.parquet   rows as they were answered
 rows.parquet               all rows, with likelihood gains and J
 table.md                   the main table

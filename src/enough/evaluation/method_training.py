@@ -83,11 +83,11 @@ def train_controllers(
     """ENOUGH's controllers on one kind of targets, one for every seed; labels are shared."""
     labels = workshop.label("labels", config.label)
     if config.rounds > 1:
-        warm = workshop.train(labels, "trained/warm", config.training(config.seeds[0]))
+        warm = workshop.train(labels, "controllers/warm", config.training(config.seeds[0]))
         labels = workshop.label("labels-2", config.label, workshop.visits(labels, warm))
     found = []
     for seed in seeds:
-        name = f"trained/enough-{kind}-{seed}"
+        name = f"controllers/{kind}-{seed}"
         training = dataclasses.replace(config.training(seed), kind=kind)
         workshop.train(labels, name, training)
         found.append(workshop.folder / name)

@@ -71,7 +71,10 @@ class Judge:
             if row.one_prompt:
                 wanted.setdefault(row.request_id, {})[row.records] = None
         values = self._values(dataset, questions, wanted, on_step)
-        return [_with_value(row, values.get((row.request_id, row.records))) for row in rows]
+        return [
+            _with_value(row, values.get((row.request_id, row.records))) if row.one_prompt else row
+            for row in rows
+        ]
 
     def _values(
         self,

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from enough.baselines.registry import Entry, method_config, method_entry
+from enough.baselines.registry import METHODS, Entry, method_config, method_entry
 from enough.baselines.tools import TrainableConfig
 from enough.config import from_table, require_at_least
 from enough.controller.train_config import TrainConfig
 from enough.data.splits import SliceConfig
 from enough.data.synthetic import WorldConfig
-from enough.errors import ConfigError
+from enough.errors import ConfigError, UnknownNameError
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
 from enough.matching.matcher import MatchConfig
@@ -28,6 +28,8 @@ from enough.teacher.components import TargetConfig
 from enough.teacher.proposals import SearchConfig
 
 Decoding = Literal["free", "labels"]
+_LEARNT_FROM = ("train", "tune", "label", "select")
+_OURS = "enough"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class EvaluateConfig:
     max_records: int = 10
     decoding: Decoding = "free"
     slots: Literal["one", "all"] = "all"
-    against: str = "enough"
+    against: str = _OURS
     world: WorldConfig = field(default_factory=WorldConfig)
     slices: SliceConfig = field(default_factory=SliceConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
@@ -74,8 +76,8 @@ class EvaluateConfig:
         require_at_least(self, {"requests": 0, "lessons": 0, "max_records": 1})
         if not self.seeds or len(set(self.seeds)) < len(self.seeds) or min(self.seeds) < 0:
             raise ConfigError("seeds must name at least one number, each once, none negative")
-        if self.split == "label":
-            raise ConfigError('split must not be "label": methods are trained on it')
+        if self.split in _LEARNT_FROM:
+            raise ConfigError(f"split must not be {self.split!r}: methods learn or choose there")
 
     @property
     def label(self) -> LabelConfig:
@@ -140,6 +142,8 @@ def load_recipe(path: Path) -> Recipe:
     methods = tuple(_line(line, f"{path}: methods[{i}]") for i, line in enumerate(lines))
     config = from_table(table, EvaluateConfig, str(path))
     _check_names(methods, path)
+    if config.against != _OURS and config.against not in {line.name for line in methods}:
+        raise ConfigError(f"{path}: against: no method is named {config.against!r}")
     return Recipe(config, methods)
 
 
@@ -147,6 +151,8 @@ def _line(table: dict[str, Any], where: str) -> MethodLine:
     kind, name, folder = (table.pop(key, None) for key in ("kind", "name", "folder"))
     if not isinstance(kind, str):
         raise ConfigError(f"{where}: the key 'kind' is missing; it names a method")
+    if kind not in METHODS:
+        raise UnknownNameError(f"method in {where}", kind, METHODS)
     if name is not None and not (isinstance(name, str) and _is_plain(name)):
         raise ConfigError(f"{where}: name must be letters, digits, '.', '-' or '_', not {name!r}")
     settings = method_config(kind, table, where)
