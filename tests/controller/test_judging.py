@@ -12,7 +12,7 @@ from enough.controller.examples import LabelledRequest
 from enough.controller.judging import (
     NetValues,
     StopDecisions,
-    fit_stop_temperature,
+    fit_stop_calibration,
     judge,
     net_values,
     stop_decisions,
@@ -90,30 +90,42 @@ def decisions(margins: list[float], stops: list[bool]) -> StopDecisions:
 
 
 def test_a_temperature_makes_probabilities_right_where_margins_are_not_biased() -> None:
-    """Margins ±1, right three times out of four: σ(1/T_s) = 3/4 at T_s = 1/ln 3."""
+    """Margins ±1, right three times out of four: σ(1/T_s) = 3/4 at T_s = 1/ln 3, b = 0."""
     found = decisions([1, 1, 1, 1, -1, -1, -1, -1], [True] * 3 + [False] * 4 + [True])
-    fitted = fit_stop_temperature(found.margins, found.stops)
-    assert fitted == pytest.approx(1 / np.log(3), rel=0.02)
-    quality = stop_quality(found, 0.5, fitted)
+    fitted, offset = fit_stop_calibration(found.margins, found.stops)
+    assert fitted == pytest.approx(1 / np.log(3), rel=0.03)
+    assert offset == pytest.approx(0, abs=1e-3)
+    quality = stop_quality(found, 0.5, fitted, offset)
     assert quality.ece_before == pytest.approx(1 / (1 + np.exp(-2)) - 0.75)
     assert quality.ece == pytest.approx(0, abs=0.01)
     assert quality.auroc == quality.auroc_within_tasks == pytest.approx(0.75)
     assert (quality.states, quality.teacher_stop_share) == (8, 0.5)
-    assert quality.mean_probability == pytest.approx(0.5)
+    assert quality.mean_probability == pytest.approx(0.5, abs=1e-3)
 
 
-def test_a_temperature_cannot_shift() -> None:
-    """All margins speak for STOP, the teacher stops at one in four: the report shows it."""
-    found = decisions([0.5, 0.4, 0.3, 0.2], [True, False, False, False])
-    quality = stop_quality(found, 0.5, fit_stop_temperature(found.margins, found.stops))
-    assert quality.auroc == 1.0
-    assert quality.mean_probability is not None
-    assert quality.mean_probability >= 0.5
+def test_an_offset_shifts_what_no_temperature_can() -> None:
+    """All margins speak for STOP, the teacher stops at one in four."""
+    found = decisions(
+        [0.3] * 8 + [0.2] * 8, [True, True] + [False] * 6 + [True, True] + [False] * 6
+    )
+    temperature, offset = fit_stop_calibration(found.margins, found.stops)
+    without = stop_quality(found, 0.5, temperature, 0.0)
+    quality = stop_quality(found, 0.5, temperature, offset)
+    assert without.mean_probability is not None
+    assert without.mean_probability >= 0.5
+    assert quality.mean_probability == pytest.approx(0.25, abs=1e-3)
     assert quality.ece is not None
-    assert quality.ece > 0.2
+    assert quality.ece < 0.01
+
+
+def test_a_teacher_that_never_stops_makes_no_infinite_offset() -> None:
+    found = decisions([0.5, -0.4, 0.3], [False, False, False])
+    temperature, offset = fit_stop_calibration(found.margins, found.stops)
+    assert np.isfinite([temperature, offset]).all()
+    assert stop_quality(found, 0.5, temperature, offset).mean_probability < 0.05  # type: ignore[operator]
 
 
 def test_nothing_to_judge_by() -> None:
-    quality = stop_quality(decisions([], []), 0.5, 1.0)
+    quality = stop_quality(decisions([], []), 0.5, 1.0, 0.0)
     assert quality.states == 0
     assert quality.auroc is quality.ece is quality.mean_probability is None

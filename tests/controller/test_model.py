@@ -18,6 +18,7 @@ from enough.controller.model import (
     chosen_mask,
     dynamic_features,
 )
+from enough.controller.training import new_controller
 from enough.errors import ConfigError
 from enough.prompts.prompter import L_REF
 from tests.controller.toy import controller, features
@@ -58,6 +59,7 @@ def test_what_is_known_is_not_predicted() -> None:
     model = controller()
     torch.nn.init.zeros_(model.second.weight)
     torch.nn.init.zeros_(model.second.bias)
+    torch.nn.init.zeros_(model.worth)
     actions, _ = values(model, [pool], states(()))
     np.testing.assert_allclose(actions[0, :, 2].numpy(), 0.25 + pool.tokens / L_REF, rtol=1e-6)
 
@@ -142,3 +144,35 @@ def test_without_features_only_embeddings_count() -> None:
 def test_impossible_shapes_are_refused() -> None:
     with pytest.raises(ConfigError, match="multiple"):
         ModelConfig(hidden=10, heads=4)
+
+
+def test_fresh_weights_have_no_opinion() -> None:
+    """Or a fit that is best after few steps would keep the random ranking it began with."""
+    model = new_controller(ModelConfig(dim=64, hidden=16, heads=2), ("LaMP-7",), seed=0)
+    one = features(4)
+    actions, stop = values(model, [one], states(()))
+    assert not actions[..., :2].any()
+    assert not stop[..., :2].any()
+
+
+def test_numbers_speak_for_a_record_and_for_the_profile_it_is_in() -> None:
+    model = new_controller(ModelConfig(dim=64, hidden=16, heads=2), ("LaMP-7",), seed=0)
+    one = features(3)
+    with torch.no_grad():
+        model.worth.normal_(generator=torch.Generator().manual_seed(0))
+    worth = torch.from_numpy(one.static) @ model.worth[0]  # [3, 3]
+    root, _ = values(model, [one], states(()))
+    assert torch.allclose(root[0, :, :2], worth[:, :2], atol=1e-5)
+    after, stop = values(model, [one], states((2,)))
+    assert torch.allclose(after[0, 0, :2], (worth[0] + worth[2])[:2], atol=1e-5)
+    assert torch.allclose(stop[0, :2], worth[2, :2], atol=1e-5)
+    for change in ({"additive": False}, {"features": False}):
+        silent = new_controller(
+            ModelConfig(dim=64, hidden=16, heads=2, **change),
+            ("LaMP-7",),
+            seed=0,
+        )
+        with torch.no_grad():
+            silent.worth.normal_(generator=torch.Generator().manual_seed(0))
+        quiet, _ = values(silent, [one], states(()))
+        assert not quiet[..., :2].any()

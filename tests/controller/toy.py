@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from enough.controller.examples import LabelledRequest
 from enough.controller.features import PoolFeatures, featurise
@@ -38,8 +39,15 @@ def features(
 
 
 def controller(tasks: tuple[str, ...] = ("LaMP-4", "LaMP-7"), **changes: object) -> Controller:
+    """Fresh weights, but for those that a fit starts from at zero: they are random, too."""
     values = {"dim": 64, "hidden": 16, "heads": 2} | changes
-    return new_controller(ModelConfig(**values), tasks, seed=0).eval()  # type: ignore[arg-type]
+    model = new_controller(ModelConfig(**values), tasks, seed=0).eval()  # type: ignore[arg-type]
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if not parameter.any():
+                parameter.normal_(std=0.1, generator=generator)
+    return model
 
 
 def labelled(size: int = 3, seed: int = 0, task: str = "LaMP-7") -> LabelledRequest:

@@ -161,6 +161,7 @@ def test_a_tie_is_a_stop() -> None:
     for part in (model.second, model.stop_second):
         torch.nn.init.zeros_(part.weight)
         torch.nn.init.zeros_(part.bias)
+    torch.nn.init.zeros_(model.worth)
     free = dataclasses.replace(features(3), tokens=np.zeros(3, np.int64))
     assert BatchedController(trained(model)).decide_many([free, features(2)]) == [(), ()]
     torch.nn.init.constant_(model.second.bias, 1e-3)

@@ -25,6 +25,7 @@ def policy(bias: float | None = None, forced_length: int | None = None) -> Contr
     if bias is not None:
         torch.nn.init.zeros_(model.second.weight)
         torch.nn.init.constant_(model.second.bias, bias)
+        torch.nn.init.zeros_(model.worth)
     return ControllerPolicy(trained(model), BagEncoder(), forced_length=forced_length)
 
 

@@ -48,6 +48,8 @@ def random_controller(seed: int) -> Trained:
     model = new_controller(ModelConfig(), tuple(LAMP_TASKS), seed)
     with torch.no_grad():
         for parameter in model.parameters():
+            if not parameter.any():  # what a fit starts from says nothing
+                parameter.normal_(std=0.1, generator=torch.Generator().manual_seed(seed))
             parameter.mul_(_LIFE)
     return Trained(model.eval(), TargetConfig(0.4, 0.1), 1.0, {}, Fingerprints("", "", ""), {})
 

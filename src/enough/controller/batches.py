@@ -73,8 +73,8 @@ def collate_requests(features: Sequence[PoolFeatures], tasks: dict[str, int]) ->
 class Draw:
     """How many states of a request go into a batch."""
 
-    expanded: int = 8
-    others: int = 8
+    expanded: int = 2
+    others: int = 2
 
 
 def make_batch(

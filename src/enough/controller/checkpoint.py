@@ -27,7 +27,7 @@ from enough.labels.tree_files import Fingerprints
 from enough.run_folders import write_json, write_whole
 from enough.teacher.components import Scale, TargetConfig
 
-FORMAT = 1
+FORMAT = 2
 WEIGHTS, SETTINGS = "controller.safetensors", "controller.json"
 
 
@@ -42,6 +42,8 @@ class Trained:
         scales: what a unit of gain and specificity was, by task.
         made_with: the frozen models.
         report: how training went.
+        stop_offset: b in the probability σ(Δ/T_s + b) that the teacher would stop; no decision
+            depends on it.
     """
 
     model: Controller
@@ -50,6 +52,7 @@ class Trained:
     scales: dict[str, Scale]
     made_with: Fingerprints
     report: dict[str, Any]
+    stop_offset: float = 0.0
 
 
 def save_controller(folder: Path, trained: Trained) -> None:
@@ -66,6 +69,7 @@ def save_controller(folder: Path, trained: Trained) -> None:
         "beta": trained.point.beta,
         "lambda": trained.point.lambda_,
         "stop_temperature": trained.stop_temperature,
+        "stop_offset": trained.stop_offset,
         "scales": {task: dataclasses.asdict(scale) for task, scale in trained.scales.items()},
         "made_with": dataclasses.asdict(trained.made_with),
         "report": trained.report,
@@ -111,6 +115,7 @@ def load_controller(
             scales={task: Scale(**scale) for task, scale in settings["scales"].items()},
             made_with=made_with,
             report=settings["report"],
+            stop_offset=settings["stop_offset"],
         )
     except (AttributeError, KeyError, RuntimeError, TypeError) as error:
         raise ModelError(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.controller.wording import shared_words
 from enough.moment import Moment, as_years
 from enough.prompts.prompter import L_REF
 from enough.prompts.serialise import metadata_of
@@ -21,21 +22,30 @@ from enough.records import Pool, Record, Request
 from enough.retrieval.vectors import unit_rows
 
 STATIC = (
+    "one",
     "rank",
-    "retriever score",
+    "is the first",
+    "retriever score in the pool",
     "tokens",
     "likeness to the query",
+    "likeness in the pool",
     "action's likeness to the query",
+    "action's likeness in the pool",
     "action's mean likeness to other actions",
     "action's highest likeness to other actions",
     "share of equal actions",
+    "words shared with the query",
+    "shared words in the pool",
     "age",
     "has an age",
     "newness in the pool",
     "length of the context",
     "pool size",
 )
-"""Numbers of a record that do not depend on what is chosen, in their order."""
+"""Numbers of a record that do not depend on what is chosen, in their order.
+
+"In the pool" is how far a number lies from the pool's mean, in standard deviations.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,16 +127,27 @@ def assemble(
     n = len(records)
     static = np.empty((n, len(STATIC)), np.float32)
     columns = static.T
-    columns[0] = np.arange(n) / 20
-    columns[1] = _standardised(scores)
-    columns[2] = tokens / (L_REF / 4)
-    columns[3] = embedded.records @ embedded.query
-    columns[4] = embedded.actions @ embedded.query
-    columns[5:7] = _to_others(action_likeness)
-    columns[7] = (same_action.sum(axis=1) - 1) / max(n - 1, 1)
-    columns[8:11] = _times(request.moment, [record.moment for record in records])
-    columns[11] = np.log1p([len(record.context) for record in records]) / 8
-    columns[12] = n / 20
+    likeness, action_to_query = (
+        embedded.records @ embedded.query,
+        embedded.actions @ embedded.query,
+    )
+    shared = shared_words(request.query, [record_text(record) for record in records])
+    columns[0] = 1
+    columns[1] = np.arange(n) / 20
+    columns[2] = np.arange(n) == 0
+    columns[3] = _standardised(scores)
+    columns[4] = tokens / (L_REF / 4)
+    columns[5] = likeness
+    columns[6] = _standardised(likeness)
+    columns[7] = action_to_query
+    columns[8] = _standardised(action_to_query)
+    columns[9:11] = _to_others(action_likeness)
+    columns[11] = (same_action.sum(axis=1) - 1) / max(n - 1, 1)
+    columns[12] = shared / 4
+    columns[13] = _standardised(shared)
+    columns[14:17] = _times(request.moment, [record.moment for record in records])
+    columns[17] = np.log1p([len(record.context) for record in records]) / 8
+    columns[18] = n / 20
     return PoolFeatures(
         task=request.task.name,
         query=embedded.query,

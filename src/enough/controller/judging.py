@@ -59,6 +59,9 @@ class Judged:
     root_stop: float
 
 
+_NEWTON_STEPS, _FARTHEST = 40, 20.0  # of the offset
+
+
 @dataclass(frozen=True, slots=True)
 class StopQuality:
     """How well margins tell at which fully expanded states the teacher stops.
@@ -71,9 +74,9 @@ class StopQuality:
         tasks_with_both: how many these are.
         temperature_before: T_s while training.
         ece_before: calibration error of σ(Δ/T_s) with it, 10 bins.
-        ece: the same with the fitted T_s; in a report of training, on the states it was fitted to.
-        mean_probability: of stopping, with the fitted T_s. A temperature cannot shift margins: if
-            this is far from the teacher's share, so are the probabilities, whatever T_s is.
+        ece: that of σ(Δ/T_s + b) as fitted; in a report of training, on the states it was fitted
+            to.
+        mean_probability: of stopping, by the same.
     """
 
     states: int
@@ -163,21 +166,34 @@ def stop_decisions(labelled: Labelled, predicted: Sequence[NetValues]) -> StopDe
     return StopDecisions(np.array(margins, np.float64), np.array(stops, np.bool_), tuple(tasks))
 
 
-def fit_stop_temperature(margins: Values, stops: NDArray[np.bool_]) -> float:
-    """T_s that makes σ(Δ/T_s) the most likely probabilities of the teacher's stops."""
+def fit_stop_calibration(margins: Values, stops: NDArray[np.bool_]) -> tuple[float, float]:
+    """T_s and b that make σ(Δ/T_s + b) the most likely probabilities of the teacher's stops.
+
+    The paper has no b. The teacher decides with the reference known, a cross-fitted controller
+    does not: its margins lie elsewhere, and no temperature can shift them.
+    """
     if not len(margins):
-        return 1.0
-    grid = np.exp(np.linspace(np.log(0.01), np.log(100), 400))
-    signed = np.where(stops, margins, -margins)
-    losses = [float(np.logaddexp(0, -signed / t).mean()) for t in grid]
-    return float(grid[int(np.argmin(losses))])
+        return 1.0, 0.0
+    grid = np.exp(np.linspace(np.log(0.01), np.log(100), 200))[:, None]  # [t, 1]
+    scaled = margins / grid  # [t, n]
+    offset = np.zeros_like(grid)
+    for _ in range(_NEWTON_STEPS):
+        probability = sigmoid(scaled + offset)
+        slope = (probability - stops).mean(axis=1, keepdims=True)
+        bend = (probability * (1 - probability)).mean(axis=1, keepdims=True)
+        offset = np.clip(offset - slope / (bend + 1e-3), -_FARTHEST, _FARTHEST)
+    signed = np.where(stops, scaled + offset, -(scaled + offset))
+    best = int(np.logaddexp(0, -signed).mean(axis=1).argmin())
+    return float(grid[best, 0]), float(offset[best, 0])
 
 
-def stop_quality(found: StopDecisions, before: float, fitted: float) -> StopQuality:
-    """Measures of the margins, with T_s as it was in training and as it was fitted."""
+def stop_quality(
+    found: StopDecisions, before: float, temperature: float, offset: float
+) -> StopQuality:
+    """Measures of the margins, with T_s as it was in training, and with T_s and b as fitted."""
     margins, stops = found.margins, found.stops
     within, count = mean_auroc(margins, stops, found.tasks)
-    probability = sigmoid(margins / fitted)
+    probability = sigmoid(margins / temperature + offset)
     return StopQuality(
         states=len(stops),
         teacher_stop_share=float(stops.mean()) if len(stops) else None,

@@ -25,7 +25,7 @@ class LossConfig:
     Attributes:
         component_weights: w_k of gain, specificity and cost.
         huber_delta: where the Huber loss turns linear.
-        rank: η, weight of the ranking loss; 0 leaves it out.
+        rank: η, weight of the ranking loss; 0 leaves it out. The paper's is 0.2.
         stop: ζ, weight of the stopping loss; 0 leaves it out.
         rank_temperature: T_r.
         stop_temperature: T_s while training; for probabilities it is fitted afterwards.
@@ -33,7 +33,7 @@ class LossConfig:
 
     component_weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
     huber_delta: float = 1.0
-    rank: float = 0.2
+    rank: float = 0.5
     stop: float = 0.4
     rank_temperature: float = 0.5
     stop_temperature: float = 0.5

@@ -40,6 +40,8 @@ class ModelConfig:
         ordered: whether the order of the profile counts (GRU) or not (mean): an ablation.
         single_head: predict the net value alone instead of three components: an ablation.
         features: use the numbers known before the answer beside the embeddings.
+        additive: let these numbers speak for a record directly, task by task, and for a profile as
+            the sum of its records; everything else is then what is learnt on top of that.
     """
 
     dim: int = 384
@@ -48,6 +50,7 @@ class ModelConfig:
     ordered: bool = True
     single_head: bool = False
     features: bool = True
+    additive: bool = True
 
     def __post_init__(self) -> None:
         if self.hidden < 1 or self.hidden % self.heads:
@@ -111,6 +114,7 @@ class Encoded:
         values: [R, N, H].
         first: the first layer's part of every action, [R, N, H].
         query: [R, H].
+        worth: what each record adds by its numbers alone, [R, N, 3 or 1].
     """
 
     record: Tensor
@@ -118,6 +122,7 @@ class Encoded:
     values: Tensor
     first: Tensor
     query: Tensor
+    worth: Tensor
 
 
 class Controller(nn.Module):
@@ -144,6 +149,12 @@ class Controller(nn.Module):
         self.second = nn.Linear(h, config.outputs)
         self.stop_first = nn.Linear(3 * h + BUDGET, h)
         self.stop_second = nn.Linear(h, config.outputs)
+        self.worth = nn.Parameter(torch.zeros(len(tasks), len(STATIC), config.outputs))
+        # Fresh weights say nothing. If they did, a fit that is best after few steps would keep
+        # their opinion of records, which is random.
+        for layer in (self.second, self.stop_second):
+            nn.init.zeros_(layer.weight)
+            nn.init.zeros_(layer.bias)
 
     def encode(self, requests: Requests) -> Encoded:
         """The part of the work that does not depend on the state."""
@@ -152,12 +163,14 @@ class Controller(nn.Module):
         if self.config.features:
             mixed = mixed + self.static(requests.static)
         record = torch.relu(self.norm(mixed))  # [R, N, H]
+        worth = self.worth[requests.task] * float(self.config.features and self.config.additive)
         return Encoded(
             record=record,
             keys=self.keys(record),
             values=self.values(record),
             first=self.first(record),
             query=torch.relu(self.query(requests.query) + task),
+            worth=requests.static @ worth,
         )
 
     def forward(
@@ -176,8 +189,10 @@ class Controller(nn.Module):
         hidden = encoded.first[states.of] + self.context(context)[:, None]  # [B, N, H]
         if self.config.features:
             hidden = hidden + self.dynamic(dynamic_features(requests, states))
-        actions = self.second(torch.relu(hidden))
-        stop = self.stop_second(torch.relu(self.stop_first(context)))
+        worth = encoded.worth[states.of]  # [B, N, 3]
+        chosen_worth = (worth * is_chosen[..., None]).sum(1)  # [B, 3]
+        actions = self.second(torch.relu(hidden)) + worth + chosen_worth[:, None]
+        stop = self.stop_second(torch.relu(self.stop_first(context))) + chosen_worth
         return self._anchored(requests, states, actions, stop)
 
     def _profile(self, encoded: Encoded, states: States) -> Tensor:

@@ -17,7 +17,7 @@ from enough.controller.crossfit import Folds, plain_targets
 from enough.controller.examples import LabelledRequest
 from enough.controller.fit_state import Keeper, Stage
 from enough.controller.judging import (
-    fit_stop_temperature,
+    fit_stop_calibration,
     judge,
     net_values,
     stop_decisions,
@@ -81,9 +81,9 @@ def train(
     seen = Labelled.of(select, plain_targets(select, config.targets, "hindsight"))
     predicted = net_values(model, seen, config.targets)
     decisions = stop_decisions(seen, predicted)
-    temperature = fit_stop_temperature(decisions.margins, decisions.stops)
+    temperature, offset = fit_stop_calibration(decisions.margins, decisions.stops)
     judged = judge(seen, predicted, config.targets)
-    quality = stop_quality(decisions, config.loss.stop_temperature, temperature)
+    quality = stop_quality(decisions, config.loss.stop_temperature, temperature, offset)
     report = {
         "kind": config.kind,
         "chooser": targets.chooser,
@@ -93,7 +93,7 @@ def train(
         "selection": [dataclasses.asdict(line) for line in judged],
         "stopping": dataclasses.asdict(quality),
     }
-    return Trained(model, config.targets, temperature, data.scales, data.made_with, report)
+    return Trained(model, config.targets, temperature, data.scales, data.made_with, report, offset)
 
 
 def _parts(data: LabelledData, seed: int) -> tuple[list[LabelledRequest], list[LabelledRequest]]:
@@ -121,6 +121,7 @@ def summary(trained: Trained) -> dict[str, Any]:
         "beta": trained.point.beta,
         "lambda": trained.point.lambda_,
         "stop_temperature": trained.stop_temperature,
+        "stop_offset": trained.stop_offset,
         "parameters": sum(p.numel() for p in trained.model.parameters()),
         **trained.report,
     }

@@ -36,5 +36,6 @@ def held_out_quality(trained: Trained, data: LabelledData) -> HeldOut:
     labelled = Labelled.of(data.requests, targets)
     predicted = net_values(trained.model, labelled, trained.point)
     temperature = trained.stop_temperature
-    quality = stop_quality(stop_decisions(labelled, predicted), temperature, temperature)
+    decisions = stop_decisions(labelled, predicted)
+    quality = stop_quality(decisions, temperature, temperature, trained.stop_offset)
     return HeldOut(quality, tuple(judge(labelled, predicted, trained.point)))

@@ -74,6 +74,14 @@ class BatchedWalk:
                 axis=1,
             )  # [B, 3, N, N]
             self._sums = np.zeros((count, 2, n), np.float32)
+        # Net values by numbers alone: of taking a record, [B, N]; of STOP, by what it has, [B].
+        self._gained = np.zeros((count, n), np.float32)
+        self._gained_stop = np.zeros(count, np.float32)
+        self._worth = np.zeros((count, n, 2), np.float32)
+        if w.worth is not None:
+            static = _padded([one.static for one in features])
+            self._worth = static @ w.worth[task][:, :, -2:]
+            self._gained += self._worth[..., 0]
         self._tokens = _padded([one.tokens for one in features])
         self._cost = (self._tokens * (w.price[-2] / L_REF)).astype(np.float32)
         self._closed = np.where(np.arange(n) < sizes[:, None], np.float32(0), _UNSEEN)
@@ -96,8 +104,9 @@ class BatchedWalk:
         hidden += self._own
         np.maximum(hidden, 0, out=hidden)
         net = (hidden.reshape(-1, h) @ w.outcomes[:, -2]).reshape(self._cost.shape)
-        net += self._cost + w.outcomes_bias[-2]
+        net += self._cost + self._gained + w.outcomes_bias[-2]
         stop = np.maximum(context[:, h:], 0) @ w.outcomes[:, -1] + w.outcomes_bias[-1]
+        stop += self._gained_stop
         if not self._step:
             stop[:] = 0
         spent = budget[:, 0] * w.price[-1]
@@ -124,6 +133,9 @@ class BatchedWalk:
         w, rows = self._w, np.arange(len(places))
         self._step += 1
         cost = self._tokens[rows, places]
+        worth = self._worth[rows, places]  # [B, 2]
+        self._gained += worth[:, :1]
+        self._gained_stop += worth[:, 1]
         self._spent += cost
         self._room -= cost
         self._closed[rows, places] = _UNSEEN

@@ -54,6 +54,8 @@ class DecisionWeights:
         outcomes: second layers of actions and of STOP, then the net value of both, [H, 2·O + 2].
         outcomes_bias: [2·O + 2].
         price: how cost enters those columns, [2·O + 2].
+        worth: what numbers of a record add to those columns, task by task, [T, S, 2·O + 2]; None
+            where they add nothing.
     """
 
     tasks: dict[str, int]
@@ -82,6 +84,7 @@ class DecisionWeights:
     outcomes: Floats
     outcomes_bias: Floats
     price: Floats
+    worth: Floats | None
 
 
 def decision_weights(trained: Trained) -> DecisionWeights:
@@ -127,6 +130,7 @@ def decision_weights(trained: Trained) -> DecisionWeights:
         outcomes=outcomes,
         outcomes_bias=outcomes_bias,
         price=price,
+        worth=_worth(w["worth"], trained) if config.features and config.additive else None,
     )
 
 
@@ -145,6 +149,16 @@ def _outcomes(w: dict[str, Floats], trained: Trained) -> tuple[Floats, Floats, F
         np.concatenate([act_bias, stop_bias, [mix @ act_bias], [mix @ stop_bias]]),
         np.concatenate([cost, cost, [mix @ cost], [mix @ cost]]),
     )
+
+
+def _worth(worth: Floats, trained: Trained) -> Floats:
+    """In the columns of `outcomes`: of an action, of STOP, then the net value of both."""
+    stop = worth.copy()
+    mix = np.ones(1, np.float32)
+    if not trained.model.config.single_head:
+        mix = np.array([1, trained.point.beta, -trained.point.lambda_], np.float32)
+        stop[..., 2] = 0  # STOP costs what was spent
+    return np.concatenate([worth, stop, (worth @ mix)[..., None], (stop @ mix)[..., None]], axis=2)
 
 
 def _centred(weight: Floats) -> Floats:

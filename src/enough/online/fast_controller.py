@@ -95,6 +95,10 @@ class Walk:
         cost = np.zeros((n + 1, 1), np.float32)
         cost[:n, 0] = features.tokens
         self._known = w.outcomes_bias + cost * (w.price / np.float32(L_REF))
+        # What a record adds by its numbers, to itself and, once it is taken, to everything.
+        self._worth = None if w.worth is None else features.static @ w.worth[task]
+        if self._worth is not None:
+            self._known[:n] += self._worth
         self._barred = self._known[:n, -2]
         self._longest = int(features.tokens.max(initial=0))
         self._profile = np.zeros(h, np.float32)  # z
@@ -154,6 +158,8 @@ class Walk:
         """Append a record to the profile."""
         self.chosen.append(place)
         self.tokens += int(self._features.tokens[place])
+        if self._worth is not None:
+            self._known += self._worth[place]
         self._barred[place] = _NEVER_TAKEN
         self._at_start[:, place] = _UNSEEN
         self._bar()

@@ -26,7 +26,7 @@ class Step:
     Attributes:
         values: of every record and of STOP.
         margin: Q_net(STOP) minus the best record's; +∞ where no record may be taken.
-        stop_probability: σ(margin / T_s).
+        stop_probability: σ(margin / T_s + b): how likely the teacher would stop here.
         taken: the place of the record that was appended, or None for STOP.
     """
 
@@ -70,7 +70,7 @@ class ControllerPolicy:
             raise ConfigError("forced_length must be at least 0")
         self._fast = FastController(trained)
         self._encoder = encoder
-        self._temperature = trained.stop_temperature
+        self._temperature, self._offset = trained.stop_temperature, trained.stop_offset
         self._forced_length = forced_length
 
     def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
@@ -98,7 +98,7 @@ class ControllerPolicy:
             best = int(values.net.argmax())
             margin = values.net_stop - float(values.net[best])
             stops = not margin < 0 and forced is None
-            probability = _sigmoid(margin / self._temperature)
+            probability = _sigmoid(margin / self._temperature + self._offset)
             steps.append(Step(values, margin, probability, None if stops else best))
             if stops:
                 reason = "nothing is worth its tokens" if not walk.chosen else "enough"

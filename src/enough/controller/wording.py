@@ -1,0 +1,44 @@
+"""Which records speak of what the request speaks of, by their words.
+
+In: a query and the texts of a pool. Out: one number per text: the weight of the words it shares
+with the query, where a word that few texts of the pool have weighs most. Vectors of whole texts
+blur such words. Words are cut to their first letters, so that forms of a word are one.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from enough.protocols import Floats
+
+_WORD = re.compile(r"\w+")
+_LETTERS = 5
+
+
+def shared_words(query: str, texts: Sequence[str]) -> Floats:
+    """Σ idf of shared words over √(1 + words of the text), [len(texts)]."""
+    if not texts:
+        return np.zeros(0, np.float32)
+    of_texts = [stems(text) for text in texts]
+    sizes = np.array([len(one) for one in of_texts])
+    n = len(texts)
+    words, place, count = np.unique(
+        np.concatenate(of_texts), return_inverse=True, return_counts=True
+    )
+    idf = np.log1p((n - count + 0.5) / (count + 0.5)) * np.isin(words, stems(query))
+    owner = np.repeat(np.arange(n), sizes)
+    found = np.bincount(owner, weights=idf[place], minlength=n) / np.sqrt(1 + sizes)
+    return np.asarray(found, np.float32)
+
+
+@lru_cache(maxsize=65_536)
+def stems(text: str) -> NDArray[np.int64]:
+    """Numbers of the distinct words of a text, sorted."""
+    words = {word[:_LETTERS] for word in _WORD.findall(text.lower())}
+    return np.array(sorted(zlib.crc32(word.encode("utf-8", "replace")) for word in words), np.int64)
