@@ -85,7 +85,7 @@ class Busy:
 
 
 def workplace(generator: OpenGenerator, reranker: OpenGenerator) -> tuple[Tools, Meters]:
-    meters = Meters(Meter(), Meter())
+    meters = Meters(Meter(), Meter(), Meter())
     tools = make_tools(
         MeteredGenerator(generator, meters.generator), MeteredGenerator(reranker, meters.reranker)
     )

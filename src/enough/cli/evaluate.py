@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from enough.evaluation.evaluate_run import Evaluated
 
 
+_WIDTH = 160
+
+
 def evaluate(
     config: Annotated[Path, typer.Option(help="A recipe: a TOML file with [[methods]] tables.")],
     data: Annotated[
@@ -62,6 +65,8 @@ def evaluate(
     from enough.evaluation.table_text import for_terminal
 
     console = Console(highlight=False)
+    if not console.is_terminal:  # a file or a pipe has no width of its own
+        console = Console(highlight=False, width=_WIDTH)
     console.print(for_terminal(found.table))
     console.print(
         f"{found.cells_made} cells run, {found.cells_found} were there. Rows: "

@@ -20,14 +20,15 @@ from enough.protocols import Answered, Method, ReferenceAwareMethod
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Meters:
-    """What is spent: by the generator that answers, and by the one that orders records."""
+    """What is spent: by the generator that answers, by the one that orders, by writing prompts."""
 
     generator: Meter
     reranker: Meter
+    prompter: Meter
 
-    def reading(self) -> tuple[Reading, Reading]:
-        """Both, now."""
-        return self.generator.reading(), self.reranker.reading()
+    def reading(self) -> tuple[Reading, Reading, Reading]:
+        """All of them, now."""
+        return self.generator.reading(), self.reranker.reading(), self.prompter.reading()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def run_cell(
         answered = _answered(method, question)
         passed = time.perf_counter() - started
         after = meters.reading()
-        spent = _Spent(after[0] - before[0], after[1] - before[1], passed)
+        spent = _Spent(after[0] - before[0], after[1] - before[1], after[2] - before[2], passed)
         rows.append(_row(cell, question, answered, spent))
         on_step(str(cell), len(rows), len(questions))
     return rows
@@ -70,18 +71,20 @@ def _answered(method: Method | ReferenceAwareMethod, question: Question) -> Answ
 
 @dataclass(frozen=True, slots=True)
 class _Spent:
-    """On one request: by the generator, by the reranker, and on the clock."""
+    """On one request: by the generator, by the reranker, on prompts, and on the clock."""
 
     answering: Reading
     ordering: Reading
+    writing: Reading
     passed: float
 
 
 def _row(cell: Cell, question: Question, answered: Answered, spent: _Spent) -> Row:
     request, reference = question.example.request, question.example.reference
     answering, ordering, own = spent.answering, spent.ordering, answered.own_retrieval
-    # What is neither waiting for a model nor searching is choosing.
-    choosing = spent.passed - answering.waited - ordering.waited - (own or 0.0)
+    # What is neither waiting for a model nor searching nor writing the prompt is choosing.
+    known = (answering.waited, ordering.waited, spent.writing.waited, own or 0.0)
+    choosing = spent.passed - sum(known)
     return Row(
         method=cell.method,
         task=cell.task,
@@ -102,6 +105,7 @@ def _row(cell: Cell, question: Question, answered: Answered, spent: _Spent) -> R
             retrieval=question.retrieval_seconds if own is None else own,
             selection=max(choosing, 0.0) + ordering.seconds,
             generation=answering.seconds,
+            other=spent.writing.waited,
         ),
         reason=answered.reason,
     )

@@ -6,7 +6,8 @@ are remembered on disk, so a method that asks again what another one asked costs
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,15 +18,31 @@ from enough.evaluation.questions import Question, ask
 from enough.evaluation.recipe import EvaluateConfig
 from enough.generators.answer_cache import RememberingGenerator
 from enough.generators.config import GeneratorConfig
-from enough.generators.metering import Meter, MeteredGenerator
+from enough.generators.metering import Meter, MeteredGenerator, Reading
 from enough.generators.score_cache import CachedGenerator
 from enough.progress import OnStep
-from enough.prompts.prompter import Prompter
-from enough.protocols import OpenGenerator
-from enough.records import Dataset
+from enough.prompts.prompter import Prompt, Prompter
+from enough.protocols import OpenGenerator, Tokenizer
+from enough.records import Dataset, Record, Request
 from enough.teacher.preparation import Stages
 
 LoadGenerator = Callable[[GeneratorConfig], OpenGenerator]
+
+
+class TimedPrompter(Prompter):
+    """Writes the same prompts, and says how long that took."""
+
+    def __init__(self, tokenizer: Tokenizer, meter: Meter) -> None:
+        super().__init__(tokenizer)
+        self._meter = meter
+
+    def prompt(self, request: Request, records: Sequence[Record] = ()) -> Prompt:
+        """The whole prompt as tokens."""
+        started = time.perf_counter()
+        found = super().prompt(request, records)
+        passed = time.perf_counter() - started
+        self._meter.add(Reading(seconds=passed, waited=passed))
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +54,7 @@ class Equipment:
         stages: leakage controls, retriever, encoder, matching.
         generator, reranker: remembered and metered.
         scorer: the generator's likelihoods for judging, remembered but on nobody's meter.
-        meters: of both.
+        meters: of both, and of the prompter.
         prompter: writes the generator's prompts.
     """
 
@@ -59,7 +76,7 @@ class Equipment:
         if config.reranker is not None:
             found = load(config.reranker)
             other = RememberingGenerator(found, scorer=CachedGenerator(found))
-        meters = Meters(Meter(), Meter())
+        meters = Meters(Meter(), Meter(), Meter())
         return cls(
             config=config,
             stages=stages,
@@ -67,7 +84,7 @@ class Equipment:
             reranker=MeteredGenerator(other, meters.reranker),
             scorer=scorer,
             meters=meters,
-            prompter=Prompter(inner.tokenizer),
+            prompter=TimedPrompter(inner.tokenizer, meters.prompter),
         )
 
     def tools(self, seed: int, folder: Path | None) -> Tools:

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enough.baselines.controlled import EnoughConfig
+from enough.baselines.registry import Group
 from enough.controller.checkpoint import load_controller
 from enough.data.digest import dataset_digest
 from enough.data.folders import read_folder
@@ -179,7 +180,7 @@ class EvaluateRun:
     def _table(self, equipment: Equipment, rows: Sequence[Row]) -> MainTable:
         config = self.recipe.config
         shown = [
-            Shown(line.name, _title(line), line.entry.group, line.entry.paper_calls)
+            Shown(line.name, _title(line), self._group(line), line.entry.paper_calls)
             for line in self.recipe.methods
         ]
         empty = next((line.name for line in self.recipe.methods if line.kind == "empty"), "empty")
@@ -187,6 +188,12 @@ class EvaluateRun:
         return main_table(
             rows, tasks, shown, setup_of(config), champion=config.against, empty=empty
         )
+
+    def _group(self, line: MethodLine) -> Group:
+        """Variants of the tested method stand with the diagnostics, not beside its rivals."""
+        tested = self.recipe.config.against
+        kinds = {other.kind for other in self.recipe.methods if other.name == tested}
+        return "diagnostic" if line.name != tested and line.kind in kinds else line.entry.group
 
 
 def setup_of(config: EvaluateConfig) -> Setup:
