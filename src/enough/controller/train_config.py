@@ -25,6 +25,8 @@ class TrainConfig:
         folds: of the cross-fitting.
         chooser: folder of a controller that chooses the leaves of cross-fitted targets, instead of
             models of the folds.
+        start: folder of a controller whose weights training begins with, or the name of a bundled
+            one; it gives the model's shape, too. None begins with fresh weights.
         seed: for splits, weights and batches.
         targets: β and λ.
         model, loss, fit: shape, losses and optimisation; the size of vectors is the encoder's.
@@ -33,6 +35,7 @@ class TrainConfig:
     kind: Kind = "crossfit"
     folds: int = 5
     chooser: Path | None = None
+    start: Path | None = None
     seed: int = 0
     targets: TargetConfig = field(default_factory=TargetConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
@@ -48,8 +51,8 @@ class TrainConfig:
 
     @property
     def of_result(self) -> dict[str, Any]:
-        """What the controller depends on, as plain values; the chooser's content is not in it."""
+        """What the controller depends on, as plain values; other controllers are not in it."""
         table = dataclasses.asdict(self)
-        del table["chooser"], table["fit"]["save_every"], table["model"]["dim"]
+        del table["chooser"], table["start"], table["fit"]["save_every"], table["model"]["dim"]
         table["targets"] = {key_of(name): value for name, value in table["targets"].items()}
         return table

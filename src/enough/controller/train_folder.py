@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from enough.bundled_models import new_folder
+from enough.controller.beginning import start_digest
 from enough.controller.checkpoint import Trained, load_controller, save_controller
 from enough.controller.chooser import chooser_digest
 from enough.controller.labelled_folder import read_labelled
@@ -52,6 +53,7 @@ class TrainRun:
             "format": FORMAT,
             "config": config.of_result,
             "chooser": None if config.chooser is None else chooser_digest(config.chooser),
+            "start": None if config.start is None else start_digest(config.start),
             "labels": checksum(folder.manifest_file),
             "made_with": read_json(folder.manifest_file)["made_with"],
             "data": {dataset.task.name: dataset_digest(dataset) for dataset in datasets},

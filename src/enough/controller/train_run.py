@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from enough.controller.beginning import begin
 from enough.controller.checkpoint import Trained
 from enough.controller.crossfit import Folds, plain_targets
 from enough.controller.examples import LabelledRequest
@@ -30,7 +31,7 @@ from enough.controller.optimisation import one_thread
 from enough.controller.scalars import open_scalars
 from enough.controller.train_config import TrainConfig
 from enough.controller.train_targets import train_targets
-from enough.controller.training import fit, new_controller
+from enough.controller.training import fit
 from enough.controller.unfinished_training import FitFiles
 from enough.errors import DataError
 from enough.progress import OnStep
@@ -54,9 +55,9 @@ def train(
             on the same data with the same settings, is not done again.
     """
     learn, select = _parts(data, config.seed)
-    dim = len(learn[0].features.query)
-    config = dataclasses.replace(config, model=dataclasses.replace(config.model, dim=dim))
-    tasks = sorted({request.features.task for request in data.requests})
+    beginning = begin(config, data.requests, data.made_with.encoder)
+    config = dataclasses.replace(config, model=beginning.config)
+    tasks = list(beginning.tasks)
     with _kept_in(keep) as keeper:
         targets = train_targets(
             learn,
@@ -68,7 +69,7 @@ def train(
             on_step=on_step,
         )
         model = fit(
-            new_controller(config.model, tasks, config.seed),
+            beginning,
             Labelled.of(learn, targets.learn),
             Labelled.of(select, targets.select),
             Objective(config.targets, config.loss),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from enough.config import require_at_least
-from enough.controller.model import ModelConfig
 from enough.controller.optimisation import FitConfig
 from enough.controller.train_config import TrainConfig
 from enough.data.splits import SliceConfig
@@ -23,13 +22,14 @@ from enough.teacher.oracle_config import OracleConfig
 from enough.teacher.proposals import SearchConfig
 
 POINT = TargetConfig(beta=0.4, lambda_=1.0)
-ADAPTER = Path("synthetic")
+ADAPTER = CONTROLLER = Path("synthetic")
 # The adapter was tuned on people of another world, so nobody here is needed for that.
 SLICES = SliceConfig(tune=0.01, label=0.7, select=0.19, report=0.1)
 
 
 def _small_world() -> WorldConfig:
-    return WorldConfig(users=20, tasks=("LaMP-4",))
+    # Nobody of the study whose controller training starts from: its seeds are 0, 1 and 2.
+    return WorldConfig(seed=7, users=20, tasks=("LaMP-4",))
 
 
 def _small_labels() -> LabelConfig:
@@ -48,8 +48,8 @@ def _small_labels() -> LabelConfig:
 def _small_training() -> TrainConfig:
     return TrainConfig(
         folds=3,
+        start=CONTROLLER,
         targets=POINT,
-        model=ModelConfig(hidden=32, heads=2),
         fit=FitConfig(steps=400, requests=16, check_every=25, patience=6),
     )
 

@@ -1,0 +1,53 @@
+"""What training begins with: fresh weights, or those of another controller.
+
+In: settings and the requests to be learnt from. Out: a `Controller`. A controller of many requests
+of other people is a better beginning than none where few are labelled; one of the same encoder and
+of at least these tasks can be taken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from enough.controller.checkpoint import SETTINGS, load_controller
+from enough.controller.examples import LabelledRequest
+from enough.controller.model import Controller
+from enough.controller.train_config import TrainConfig
+from enough.controller.training import new_controller
+from enough.errors import ConfigError
+from enough.labels.folder import checksum
+
+
+def begin(config: TrainConfig, requests: Sequence[LabelledRequest], encoder: str) -> Controller:
+    """The controller that training changes; its configuration is the model's shape.
+
+    Raises:
+        ConfigError: if the one to start from knows not all tasks.
+        ModelError: if it is missing, damaged or of another encoder.
+    """
+    tasks = sorted({request.features.task for request in requests})
+    if config.start is None:
+        dim = len(requests[0].features.query)
+        model = dataclasses.replace(config.model, dim=dim)
+        return new_controller(model, tasks, config.seed)
+    found = load_controller(locate_controller(config.start), encoder=encoder).model
+    if missing := sorted(set(tasks) - set(found.tasks)):
+        raise ConfigError(f"start: {config.start} knows nothing of the task {missing[0]!r}")
+    return found.train()
+
+
+def start_digest(start: Path) -> str:
+    """Changes with anything in the controller; its weights' checksum is in the file."""
+    folder = locate_controller(start)
+    load_controller(folder)  # it has the words for whatever is wrong
+    return checksum(folder / SETTINGS)
+
+
+def locate_controller(name: Path) -> Path:
+    """The folder of a controller; a bundled one by its plain name."""
+    bundled = Path(str(resources.files("enough"))) / "controllers" / name
+    is_name = len(name.parts) == 1 and not name.is_absolute()
+    return bundled if is_name and (bundled / SETTINGS).is_file() else name.expanduser()

@@ -1,0 +1,65 @@
+"""Training that begins with another controller's weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+from enough.controller.beginning import begin, locate_controller
+from enough.controller.checkpoint import load_controller, save_controller
+from enough.controller.train_config import TrainConfig
+from enough.errors import ConfigError, ModelError
+from enough.labels.tree_files import Fingerprints
+from tests.controller.runs import CONFIG, small_labels, train_small
+from tests.controller.toy import controller, labelled
+from tests.online.test_fast_controller import trained
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made_with = Fingerprints("generator", "tokenizer", "encoder")
+    ours = dataclasses.replace(trained(controller()), made_with=made_with)
+    save_controller(tmp_path / "first", ours)
+    return tmp_path / "first"
+
+
+def test_it_begins_where_the_other_ended(folder: Path) -> None:
+    found = begin(TrainConfig(start=folder), [labelled()], "encoder")
+    assert found.config == controller().config, "the shape is the other one's"
+    assert list(found.tasks) == ["LaMP-4", "LaMP-7"], "and so are its tasks"
+    for name, weight in controller().state_dict().items():
+        assert torch.equal(found.state_dict()[name], weight)
+
+
+def test_without_one_weights_are_fresh() -> None:
+    found = begin(TrainConfig(), [labelled()], "encoder")
+    assert (list(found.tasks), found.config.dim) == (["LaMP-7"], 64)
+    assert not found.worth.any()
+
+
+def test_what_does_not_fit_is_refused(folder: Path) -> None:
+    with pytest.raises(ConfigError, match="knows nothing of the task 'LaMP-5'"):
+        begin(TrainConfig(start=folder), [labelled(task="LaMP-5")], "encoder")
+    with pytest.raises(ModelError, match="encoder"):
+        begin(TrainConfig(start=folder), [labelled()], "another")
+    with pytest.raises(ModelError, match="not a controller"):
+        begin(TrainConfig(start=folder / "nowhere"), [labelled()], "encoder")
+
+
+def test_a_run_that_cannot_improve_keeps_what_it_began_with(tmp_path: Path) -> None:
+    labels = small_labels(tmp_path / "labels")
+    train_small(labels, tmp_path / "first")
+    still = dataclasses.replace(CONFIG.fit, steps=1, learning_rate=1e-12)
+    train_small(labels, tmp_path / "second", kind="myopic", start=tmp_path / "first", fit=still)
+    before, after = (load_controller(tmp_path / name).model for name in ("first", "second"))
+    for name, weight in before.state_dict().items():
+        torch.testing.assert_close(after.state_dict()[name], weight)
+
+
+def test_the_bundled_one_is_found_by_name_and_loads() -> None:
+    found = load_controller(locate_controller(Path("synthetic")))
+    assert len(found.model.tasks) == 6
+    assert locate_controller(Path("elsewhere")) == Path("elsewhere")
