@@ -40,9 +40,10 @@ def test_without_one_weights_are_fresh() -> None:
     assert not found.worth.any()
 
 
-def test_what_does_not_fit_is_refused(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="knows nothing of the task 'LaMP-5'"):
-        begin(TrainConfig(start=folder), [labelled(task="LaMP-5")], "encoder")
+def test_what_does_not_fit_is_refused(folder: Path, tmp_path: Path) -> None:
+    save_controller(tmp_path / "narrow", trained(controller(("LaMP-7",))))
+    with pytest.raises(ConfigError, match="knows nothing of the task 'LaMP-4'"):
+        begin(TrainConfig(start=tmp_path / "narrow"), [labelled(task="LaMP-4")], "")
     with pytest.raises(ModelError, match="encoder"):
         begin(TrainConfig(start=folder), [labelled()], "another")
     with pytest.raises(ModelError, match="not a controller"):

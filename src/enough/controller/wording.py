@@ -25,16 +25,18 @@ def shared_words(query: str, texts: Sequence[str]) -> Floats:
     """Σ idf of shared words over √(1 + words of the text), [len(texts)]."""
     if not texts:
         return np.zeros(0, np.float32)
-    of_texts = [stems(text) for text in texts]
+    wanted, of_texts = stems(query), [stems(text) for text in texts]
     sizes = np.array([len(one) for one in of_texts])
-    n = len(texts)
-    words, place, count = np.unique(
-        np.concatenate(of_texts), return_inverse=True, return_counts=True
-    )
-    idf = np.log1p((n - count + 0.5) / (count + 0.5)) * np.isin(words, stems(query))
-    owner = np.repeat(np.arange(n), sizes)
-    found = np.bincount(owner, weights=idf[place], minlength=n) / np.sqrt(1 + sizes)
-    return np.asarray(found, np.float32)
+    if not len(wanted):
+        return np.zeros(len(texts), np.float32)
+    words, owner = np.concatenate(of_texts), np.repeat(np.arange(len(texts)), sizes)
+    place = np.minimum(wanted.searchsorted(words), len(wanted) - 1)
+    is_shared = wanted[place] == words
+    place = place[is_shared]
+    count = np.bincount(place, minlength=len(wanted))  # texts that have each word of the query
+    idf = np.log1p((len(texts) - count + 0.5) / (count + 0.5))
+    found = np.bincount(owner[is_shared], weights=idf[place], minlength=len(texts))
+    return np.asarray(found / np.sqrt(1 + sizes), np.float32)
 
 
 @lru_cache(maxsize=65_536)
