@@ -38,7 +38,7 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def small() -> DemoConfig:
     plain = DemoConfig()
     shape = ModelConfig(hidden=16, heads=2)
-    training = dataclasses.replace(plain.train, model=shape, fit=QUICK)
+    training = dataclasses.replace(plain.train, start=None, model=shape, fit=QUICK)
     world = dataclasses.replace(plain.world, users=12, requests_per_user=2)
     return dataclasses.replace(plain, world=world, train=training)
 
