@@ -15,7 +15,7 @@ from enough.controller.model import ModelConfig
 from enough.controller.optimisation import FitConfig
 from enough.demo.config import DemoConfig
 from enough.demo.run import FALLBACK, OURS, WARM, run_demo
-from enough.errors import ConfigError
+from enough.errors import ConfigError, DataError
 from enough.generators.fake import FakeGenerator
 from enough.labels.config import LabelConfig
 from enough.progress import silent
@@ -39,7 +39,7 @@ def small() -> DemoConfig:
     plain = DemoConfig()
     shape = ModelConfig(hidden=16, heads=2)
     training = dataclasses.replace(plain.train, start=None, model=shape, fit=QUICK)
-    world = dataclasses.replace(plain.world, users=12, requests_per_user=2)
+    world = dataclasses.replace(plain.world, seed=0, users=12, requests_per_user=2)
     return dataclasses.replace(plain, world=world, train=training)
 
 
@@ -90,6 +90,12 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = json.loads(result.stdout)
     assert found["verdict"].startswith("ENOUGH has")
     assert {line["selector"] for line in found["planted"]} >= {OURS, FALLBACK}
+
+
+def test_too_few_people_to_choose_on(tmp_path: Path) -> None:
+    few = dataclasses.replace(small(), world=dataclasses.replace(small().world, seed=7))
+    with pytest.raises(DataError, match="no request in 'select' to compare on; give more users"):
+        run_demo(few, tmp_path, silent)
 
 
 def test_settings_that_make_no_sense() -> None:

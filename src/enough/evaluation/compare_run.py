@@ -153,8 +153,9 @@ def run_comparison(
             specificity=SpecificityConfig(config.slots, audited=0),
             on_step=on_step,
         )
-    if not found[config.split]:
-        raise DataError(f"there is no request in {config.split!r} to compare on")
+    for split, judged in found.items():
+        if not judged:
+            raise DataError(f"there is no request in {split!r} to compare on; give more users")
     return Comparison(
         reported=found[config.split],
         chosen_on=found[config.choose_on],
