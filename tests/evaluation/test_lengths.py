@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from enough.answers import rouge_1
 from enough.data.splits import draw_examples
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
@@ -12,7 +13,6 @@ from enough.evaluation.lengths import (
     study_lengths,
     summarise,
 )
-from enough.evaluation.metrics import rouge_1
 from enough.generators.fake import FakeGenerator
 from enough.records import Candidate, Example
 from enough.retrieval.pools import PooledExample

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 from sklearn import metrics as sk
 
+from enough.answers import rouge_1, rouge_l
 from enough.errors import ConfigError, DataError
 from enough.evaluation.metrics import (
     aggregate,
@@ -20,8 +21,6 @@ from enough.evaluation.metrics import (
     metric_parts,
     metric_value,
     oriented,
-    rouge_1,
-    rouge_l,
 )
 from enough.tasks import LAMP_TASKS, Task
 

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -98,17 +97,6 @@ def fit(
     model.load_state_dict(kept)
     model.eval()
     return {"loss_before": first, "loss": best, "steps": kept_at}
-
-
-@contextmanager
-def threads(count: int) -> Iterator[None]:
-    """So many of torch's: for a generator that is asked in the middle of a fit."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def seeded(build: Callable[[], M], seed: int) -> M:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from enough.baselines.feedback import Values, log_likelihoods, teaching_budget
-from enough.baselines.fitting import threads
 from enough.baselines.plackett_luce import (
     Places,
     best_order,
@@ -29,6 +28,7 @@ from enough.baselines.plackett_luce import (
 from enough.baselines.purple_network import ScoreNetwork, collated, features, greedy_scores
 from enough.baselines.tools import Lesson, Tools
 from enough.protocols import Budget, Floats
+from enough.torch_threads import torch_threads
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +115,7 @@ class Course:
         for lesson, places in missing:
             one = self.subjects[lesson].lesson
             profiles.append((one, tuple(one.asked.pool[place].record for place in places)))
-        with threads(self.threads):
+        with torch_threads(self.threads):
             means = log_likelihoods(profiles, self.tools)
         for key, mean in zip(missing, means, strict=True):
             self.known[key] = float(mean) * self.subjects[key[0]].reference_length

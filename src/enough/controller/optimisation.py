@@ -21,6 +21,7 @@ from enough.controller.labelled import Labelled
 from enough.controller.model import Controller
 from enough.controller.objective import Objective
 from enough.errors import ModelError
+from enough.torch_threads import torch_threads
 
 _LONGEST_GRADIENT = 1.0
 
@@ -60,12 +61,8 @@ def one_thread() -> Iterator[None]:
     With anything else running on a machine of two cores, two threads are many times slower than
     one; and sums of several threads come in any order, with other last bits every time.
     """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with torch_threads(1):
         yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class Stepper:

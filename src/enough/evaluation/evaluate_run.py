@@ -41,6 +41,7 @@ from enough.evaluation.workshop import Workshop
 from enough.generators.config import GeneratorConfig
 from enough.progress import OnStep, silent
 from enough.records import Dataset
+from enough.retrieval.encoders import DEFAULT_ENCODER
 from enough.run_folders import held_folder, write_whole
 from enough.teacher.components import Scale
 from enough.teacher.preparation import Stages
@@ -94,7 +95,7 @@ class EvaluateRun:
             files = CellFiles(self.out / "cells", self.recipe.config, equipment, self._digests)
             answered = self._cells(equipment, files, trained, on_step)
             rows = self._judged(equipment, answered, _scales(self.recipe, trained), on_step)
-            table = self._table(equipment, rows)
+            table = self._table(rows)
             settings = {"recipe": plain_recipe(self.recipe), "data": self._digests}
             write_rows(self.out / "rows.parquet", rows, settings)
             write_whole(self.out / "table.md", markdown(table).encode())
@@ -177,7 +178,7 @@ class EvaluateRun:
             found += judge.judged(dataset, questions, of_task, on_step)
         return found
 
-    def _table(self, equipment: Equipment, rows: Sequence[Row]) -> MainTable:
+    def _table(self, rows: Sequence[Row]) -> MainTable:
         config = self.recipe.config
         shown = [
             Shown(line.name, _title(line), self._group(line), line.entry.paper_calls)
@@ -198,10 +199,10 @@ class EvaluateRun:
 
 def setup_of(config: EvaluateConfig) -> Setup:
     """What all methods had in common, in words."""
-    generator = _model(config.generator)
+    pools = config.retrieval
     return Setup(
-        generator=generator,
-        encoder=f"{config.retrieval.retriever} pools of {config.retrieval.pool}, all-MiniLM-L6-v2",
+        generator=_model(config.generator),
+        encoder=f"{DEFAULT_ENCODER}; pools of {pools.pool} by {pools.retriever}",
         reranker="the generator" if config.reranker is None else _model(config.reranker),
         decoding="written freely"
         if config.decoding == "free"

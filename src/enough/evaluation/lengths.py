@@ -14,9 +14,9 @@ from itertools import groupby, islice
 
 import numpy as np
 
+from enough.answers import rouge_1
 from enough.baselines.fixed import FixedLength
 from enough.errors import BudgetError, ConfigError
-from enough.evaluation.metrics import rouge_1
 from enough.generators.config import GeneratorConfig
 from enough.prompts.prompter import Prompter
 from enough.protocols import Budget, Generator

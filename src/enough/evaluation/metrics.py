@@ -7,15 +7,13 @@ macro F1 of hits, answers and references per label. So it can be recomputed on r
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.answers import label_of, rating_error, rouge_1, rouge_l
 from enough.errors import ConfigError
-from enough.evaluation.answer_parsing import label_of, rating_error
 from enough.tasks import METRIC_IS_HIGHER_BETTER, Task
 
 Floats = NDArray[np.float64]
@@ -32,27 +30,6 @@ _SCORE_OF_METRIC = {
     "rouge-1": "rouge-1",
     "rouge-l": "rouge-l",
 }
-_WORDS = re.compile(r"[a-z0-9]+")
-
-
-def rouge_1(answer: str, reference: str) -> float:
-    """ROUGE-1 F: unigram overlap of lower-cased alphanumeric words, without stemming.
-
-    >>> rouge_1("The quick fox", "the fox!")
-    0.8
-    """
-    ours, theirs = _words(answer), _words(reference)
-    return _f_measure((Counter(ours) & Counter(theirs)).total(), len(ours), len(theirs))
-
-
-def rouge_l(answer: str, reference: str) -> float:
-    """ROUGE-L F: the longest common subsequence of the same words.
-
-    >>> rouge_l("fox the", "the fox")
-    0.5
-    """
-    ours, theirs = _words(answer), _words(reference)
-    return _f_measure(_common_subsequence(ours, theirs), len(ours), len(theirs))
 
 
 def example_scores(task: Task, answer: str, reference: str) -> dict[str, float]:
@@ -163,30 +140,3 @@ def _is_hit(task: Task, answer: str, reference: str) -> bool:
     if task.labels and label_of(task, answer) is None:
         return False
     return answer.strip() == reference.strip()
-
-
-def _words(text: str) -> list[str]:
-    return _WORDS.findall(text.lower())
-
-
-def _f_measure(shared: int, ours: int, theirs: int) -> float:
-    if shared == 0:
-        return 0.0
-    precision, recall = shared / ours, shared / theirs
-    return 2 * precision * recall / (precision + recall)
-
-
-def _common_subsequence(ours: Sequence[str], theirs: Sequence[str]) -> int:
-    """Its length. A column of the usual table is one integer: a step down is a zero bit in it.
-
-    Python adds integers of any length at once, so this is linear in practice.
-    """
-    places: dict[str, int] = {}
-    for i, word in enumerate(theirs):
-        places[word] = places.get(word, 0) | 1 << i
-    whole = (1 << len(theirs)) - 1
-    column = whole
-    for word in ours:
-        matched = column & places.get(word, 0)
-        column = ((column + matched) | (column - matched)) & whole
-    return len(theirs) - column.bit_count()

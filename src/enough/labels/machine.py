@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +11,9 @@ from numpy.typing import NDArray
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
 from enough.protocols import Generator, OnBatch, ScoredSequence, Tokens
+from enough.torch_threads import torch_threads
 
 _MOST_WORKERS = 8  # each holds the model
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[None]:
-    """So many threads for a while; whatever else runs in this process keeps its own number."""
-    import torch  # noqa: PLC0415 (heavy)
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(count)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class OnThreads:
@@ -44,12 +31,12 @@ class OnThreads:
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
     ) -> NDArray[np.float64]:
         """The inner generator's, on so many threads."""
-        with _threads(self._count):
+        with torch_threads(self._count):
             return self._inner.score(sequences, on_batch)
 
     def rescore(self, sequences: Sequence[ScoredSequence]) -> NDArray[np.float64]:
         """The same."""
-        with _threads(self._count):
+        with torch_threads(self._count):
             return self._inner.rescore(sequences)
 
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
@@ -61,7 +48,7 @@ def load_generator(config: GeneratorConfig, threads: int) -> Generator:
     """The generator of one worker, on so many threads where it runs on a CPU."""
     from enough.generators.hf import HFGenerator  # noqa: PLC0415
 
-    with _threads(threads):
+    with torch_threads(threads):
         generator = HFGenerator.load(config)
     return OnThreads(generator, threads)
 
