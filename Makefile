@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data/LaMP_4
 
-.PHONY: setup demo test lint format bench clean
+.PHONY: setup browser demo report test lint format bench clean
 
 setup: $(VENV)/.installed
 
@@ -16,10 +16,20 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+# Pages are tested in a real browser. Where there is none and it can be installed, it is; elsewhere
+# those tests are skipped and say so.
+browser:
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { [ "$$(id -u)" = 0 ] \
+	  && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } \
+	  || echo "no Chromium here: tests of pages will be skipped"
+
 demo: setup
 	$(BIN)/enough demo
 
-test: setup
+report: setup
+	$(BIN)/enough report
+
+test: setup browser
 	$(BIN)/pytest
 
 lint: setup

@@ -12,10 +12,12 @@ import typer
 
 from enough.cli import (
     aggregate,
+    annotate,
     bench,
     compare,
     data,
     demo,
+    diagnose,
     evaluate,
     label,
     lengths,
@@ -36,6 +38,7 @@ app = typer.Typer(
 )
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
+app.add_typer(annotate.annotate_app, name="annotate")
 app.command("lengths")(lengths.lengths)
 app.command("tune")(tune.tune)
 app.command("match")(match.match)
@@ -44,6 +47,8 @@ app.command("train")(train.train)
 app.command("aggregate")(aggregate.aggregate)
 app.command("compare")(compare.compare)
 app.command("evaluate")(evaluate.evaluate)
+app.command("diagnose")(diagnose.diagnose)
+app.command("report")(diagnose.report)
 app.command("oracle")(oracle.oracle)
 app.command("select")(select.select)
 app.command("demo")(demo.demo)

@@ -7,7 +7,7 @@ neither; that is checked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -132,7 +132,7 @@ def run_comparison(
     folder = LabelFolder(labels)
     scales = folder.scales()
     teacher = LabelConfig.of_folder(folder)
-    seen = {(tree.of.task, tree.of.user) for part in folder.read() for tree in part.trees}
+    seen = labelled_users(folder)
     found: dict[str, list[JudgedRequest]] = {}
     for split in (config.choose_on, config.split):
         selectors = dict(config.fixed)
@@ -142,7 +142,7 @@ def run_comparison(
         cases: list[Case] = []
         for dataset in datasets:
             examples = draw_examples(dataset, split, config.requests, config.seed, teacher.slices)
-            _require_unseen(examples, seen, split)
+            require_unseen(examples, seen, split)
             cases += cases_of(dataset, examples, stages, on_step)
         horizon = teacher.search.max_records
         found[split] = judge_selectors(
@@ -166,7 +166,13 @@ def run_comparison(
     )
 
 
-def _require_unseen(examples: Sequence[Example], seen: set[tuple[str, str]], split: str) -> None:
+def labelled_users(folder: LabelFolder) -> set[tuple[str, str]]:
+    """(task, user) of everybody in a folder of labels."""
+    return {(tree.of.task, tree.of.user) for part in folder.read() for tree in part.trees}
+
+
+def require_unseen(examples: Iterable[Example], seen: set[tuple[str, str]], split: str) -> None:
+    """Refuse requests of (task, user) pairs that labels were made of."""
     for example in examples:
         request = example.request
         if (request.task.name, request.user) in seen:

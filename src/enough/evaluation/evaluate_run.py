@@ -201,16 +201,17 @@ def setup_of(config: EvaluateConfig) -> Setup:
     """What all methods had in common, in words."""
     pools = config.retrieval
     return Setup(
-        generator=_model(config.generator),
+        generator=model_in_words(config.generator),
         encoder=f"{DEFAULT_ENCODER}; pools of {pools.pool} by {pools.retriever}",
-        reranker="the generator" if config.reranker is None else _model(config.reranker),
+        reranker="the generator" if config.reranker is None else model_in_words(config.reranker),
         decoding="written freely"
         if config.decoding == "free"
         else "closed answer sets by scoring every label; IC-RALM and REPLUG write freely",
     )
 
 
-def _model(config: GeneratorConfig) -> str:
+def model_in_words(config: GeneratorConfig) -> str:
+    """A model, and its adapter if it has one."""
     adapter = "" if config.adapter is None else f" with the adapter {config.adapter.name}"
     return f"{model_name(config.model)}{adapter}"
 

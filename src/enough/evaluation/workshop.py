@@ -7,6 +7,7 @@ goes on from what it finds there.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,24 +16,43 @@ from enough.controller.labelled_folder import read_labelled
 from enough.controller.train_config import TrainConfig
 from enough.controller.train_folder import TrainRun
 from enough.controller.visiting import visited_states
+from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
 from enough.labels.machine import load_generator, worker_count
 from enough.labels.run import LabelRun
 from enough.labels.visits import Visits
 from enough.labels.workers import ChunkDone, Event
 from enough.progress import OnStep
+from enough.protocols import Generator
 from enough.records import Dataset
 from enough.teacher.preparation import Stages
+
+LoadForWorker = Callable[[GeneratorConfig, int], Generator]
+"""From settings and a number of threads to a generator; must be importable by name."""
+
+
+def load_remembering(config: GeneratorConfig, threads: int) -> Generator:
+    """The generator of one worker, with the likelihoods that all workers keep."""
+    from enough.generators.score_cache import CachedGenerator  # noqa: PLC0415 (heavy)
+
+    return CachedGenerator(load_generator(config, threads))
 
 
 @dataclass(slots=True, eq=False)
 class Workshop:
-    """What all steps need."""
+    """What all steps need.
+
+    Attributes:
+        load: makes the generator of one labelling worker. `load_remembering` keeps likelihoods for
+            other label folders, too: a profile that several of them hold is scored once, but last
+            bits then depend on who scored it.
+    """
 
     folder: Path
     datasets: list[Dataset]
     stages: Stages
     on_step: OnStep
+    load: LoadForWorker = load_generator
 
     def label(self, name: str, config: LabelConfig, visits: Visits | None = None) -> Path:
         """A folder of labels."""
@@ -44,7 +64,7 @@ class Workshop:
             done += event.requests if isinstance(event, ChunkDone) else 0
             self.on_step(f"labelling, {name}", done, run.requests)
 
-        load = functools.partial(load_generator, config.generator, config.threads)
+        load = functools.partial(self.load, config.generator, config.threads)
         run.run(lambda: self.stages, load, worker_count(config), on_event, self.on_step)
         return self.folder / name
 

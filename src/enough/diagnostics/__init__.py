@@ -1,0 +1,1 @@
+"""What the paper argues with: each diagnostic measures rows and shows them as a section."""

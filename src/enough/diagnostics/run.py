@@ -1,0 +1,133 @@
+"""Diagnostics into a folder: what is measured once is read from then on.
+
+```
+labels/, warm/, both/, controller/   the study's own, where it was not given them
+variants/                            controllers and labels of ablations and sweeps
+rows/NAME.parquet                    rows of each diagnostic, with the settings that made them
+```
+
+In: settings and a folder. Out: rows and sections. Rows that were measured with other settings are
+refused; a diagnostic that was killed goes on from remembered likelihoods and answers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from enough.config import key_of
+from enough.controller.checkpoint import load_controller
+from enough.data.digest import dataset_digest
+from enough.diagnostics.diagnostic import About, Diagnostic
+from enough.diagnostics.laboratory import Laboratory
+from enough.diagnostics.registry import DIAGNOSTICS
+from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
+from enough.diagnostics.sections import Section
+from enough.diagnostics.settings import Diagnosis
+from enough.diagnostics.study import study_data
+from enough.errors import ConfigError
+from enough.evaluation.evaluate_run import model_in_words
+from enough.labels.config import LabelConfig
+from enough.labels.folder import LabelFolder, checksum
+from enough.progress import OnStep, silent
+from enough.run_folders import first_difference, held_folder
+
+
+class DiagnoseRun:
+    """One study and its diagnostics in one folder."""
+
+    def __init__(self, diagnosis: Diagnosis, out: Path, on_step: OnStep = silent) -> None:
+        self.diagnosis = diagnosis
+        self.out = out
+        self.measured: list[str] = []
+        self._on_step = on_step
+
+    @cached_property
+    def laboratory(self) -> Laboratory:
+        """Opens the study when something has to be measured."""
+        return Laboratory(self.diagnosis.study, self.out, self._on_step)
+
+    def sections(self, names: Sequence[str]) -> list[Section]:
+        """Measure what is missing, show everything."""
+        found = []
+        with held_folder(self.out):
+            for name in names:
+                one = DIAGNOSTICS[name]
+                rows = self._rows(one)
+                found.append(one.section(rows, self.diagnosis.settings[name], self.about))
+        return found
+
+    def _rows(self, one: Diagnostic) -> Sequence[Any]:
+        own = self.diagnosis.settings[one.name]
+        if not one.is_stored:
+            return one.measure(self.laboratory, own)
+        path = self.out / "rows" / f"{one.name}.parquet"
+        settings = self._settings(one)
+        if path.exists():
+            rows, made_with = read_diagnostic(path, one.row)
+            if (different := first_difference(made_with, settings)) is not None:
+                raise ConfigError(
+                    f"{path}: was measured with another setting of {different}; name another "
+                    "folder, or delete the file to measure anew"
+                )
+            return rows
+        rows = list(one.measure(self.laboratory, own))
+        write_diagnostic(path, one.row, rows, settings)
+        self.measured.append(one.name)
+        return rows
+
+    def _settings(self, one: Diagnostic) -> dict[str, Any]:
+        """What rows depend on, as plain values."""
+        return {
+            "study": plain(self.diagnosis.study),
+            one.name: plain(self.diagnosis.settings[one.name]),
+            "data": self._digests,
+        }
+
+    @cached_property
+    def _digests(self) -> dict[str, str]:
+        """Of the data, and of labels and a controller that were given."""
+        study = self.diagnosis.study
+        found = {name: dataset_digest(one) for name, one in self._data.items()}
+        if study.labels is not None:
+            found["labels"] = checksum(LabelFolder(study.labels).manifest_file)
+        if study.controller is not None:
+            found["controller"] = checksum(study.controller / "controller.json")
+        return found
+
+    @cached_property
+    def _data(self) -> dict[str, Any]:
+        return study_data(self.diagnosis.study)[0]
+
+    @cached_property
+    def about(self) -> About:
+        """What sections may say beside their rows."""
+        study = self.diagnosis.study
+        label = study.label
+        if study.labels is not None:
+            label = LabelConfig.of_folder(LabelFolder(study.labels))
+        point = study.train.targets
+        if study.controller is not None:
+            point = load_controller(study.controller).point
+        return About(
+            tasks={name: dataset.task for name, dataset in self._data.items()},
+            point=point,
+            max_records=label.search.max_records,
+            is_made_up=not study.data,
+            generator=model_in_words(label.generator),
+            retriever=f"{label.retrieval.retriever}, pools of {label.retrieval.pool}",
+        )
+
+
+def plain(settings: Any) -> Any:
+    """A dataclass of settings as JSON has it."""
+
+    def named(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        return {key_of(name): value for name, value in pairs}
+
+    table = dataclasses.asdict(settings, dict_factory=named)
+    return json.loads(json.dumps(table, default=str))

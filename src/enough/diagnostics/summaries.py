@@ -1,0 +1,135 @@
+"""Means over rows of `Tried`, with intervals over users, and the quality index beside a reference.
+
+In: rows of one setting, and rows of the reference on the same requests. Out: `Summary`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+
+from enough.diagnostics.tried import Tried
+from enough.evaluation.intervals import Estimate, Interval, Resampling, clustered, estimate
+from enough.evaluation.metrics import example_scores, metric_parts, metric_value
+from enough.tasks import METRIC_IS_HIGHER_BETTER, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Means over requests.
+
+    Attributes:
+        quality: the direction-normalised index, 100 being the reference; None where a metric of
+            the reference is zero.
+        score: mean of the leading metric, higher being better; only comparable within a task.
+        harm: share of requests whose answer is worse than without a profile.
+        root_stop: share of requests without a profile.
+        log_likelihood_gain: g per reference token.
+        specificity, net: p̄ and J; None where rows have none.
+    """
+
+    requests: int
+    quality: Interval | None
+    score: float
+    tokens: Interval
+    records: float
+    harm: Interval
+    root_stop: float
+    log_likelihood_gain: Interval
+    specificity: Interval | None
+    net: Interval | None
+
+
+def summarise(
+    rows: Sequence[Tried], reference: Sequence[Tried], tasks: Mapping[str, Task]
+) -> Summary:
+    """Of at least one row."""
+    users = [row.user for row in rows]
+
+    def mean(values: Sequence[float | None]) -> Interval | None:
+        known = [(v, u) for v, u in zip(values, users, strict=True) if v is not None]
+        return clustered([v for v, _ in known], [u for _, u in known]) if known else None
+
+    def always(values: Sequence[float]) -> Interval:
+        return clustered(values, users)
+
+    return Summary(
+        requests=len(rows),
+        quality=quality(rows, reference, tasks),
+        score=fmean(row.score for row in rows),
+        tokens=always([row.tokens for row in rows]),
+        records=fmean(len(row.records) for row in rows),
+        harm=always([float(row.is_harmed) for row in rows]),
+        root_stop=fmean(not row.records for row in rows),
+        log_likelihood_gain=always([row.log_likelihood_gain for row in rows]),
+        specificity=mean([row.specificity for row in rows]),
+        net=mean([row.net for row in rows]),
+    )
+
+
+def quality(
+    rows: Sequence[Tried], reference: Sequence[Tried], tasks: Mapping[str, Task]
+) -> Interval | None:
+    """The index of `evaluation.quality` with an interval; both sides see the same draws of users.
+
+    None where it is not defined, or the two are not rows of the same requests of all tasks.
+    """
+    ours, theirs = _by_task(rows), _by_task(reference)
+    if not ours or ours.keys() != theirs.keys():
+        return None
+    of_tasks = []
+    for name, of_task in ours.items():
+        known = {row.request_id: row for row in theirs[name]}
+        if {row.request_id for row in of_task} != known.keys():
+            return None
+        paired = [known[row.request_id] for row in of_task]
+        resampling = Resampling([row.user for row in of_task])
+        for_metrics = []
+        for metric in tasks[name].metrics:
+            ratio = _ratio(
+                _metric(of_task, tasks[name], metric, resampling),
+                _metric(paired, tasks[name], metric, resampling),
+                is_higher_better=METRIC_IS_HIGHER_BETTER[metric],
+            )
+            if ratio is None:
+                return None
+            for_metrics.append(ratio)
+        of_tasks.append(_mean(for_metrics))
+    found = _mean(of_tasks)
+    return Estimate(100 * found.observed, 100 * found.draws).interval
+
+
+def _by_task(rows: Sequence[Tried]) -> dict[str, list[Tried]]:
+    found: dict[str, list[Tried]] = {}
+    for row in rows:
+        found.setdefault(row.task, []).append(row)
+    return found
+
+
+def _metric(rows: Sequence[Tried], task: Task, metric: str, resampling: Resampling) -> Estimate:
+    answers, references = [row.answer for row in rows], [row.reference for row in rows]
+    scores = [example_scores(task, *both) for both in zip(answers, references, strict=True)]
+    parts = metric_parts(task, metric, answers, references, scores)
+    return estimate(parts, resampling, metric_value(metric))
+
+
+def _ratio(ours: Estimate, reference: Estimate, *, is_higher_better: bool) -> Estimate | None:
+    """Draws in which the divisor is zero are set to the middle of the others."""
+    if np.array_equal(ours.draws, reference.draws) and ours.observed == reference.observed:
+        return Estimate(1.0, np.ones_like(ours.draws))
+    above, below = (ours, reference) if is_higher_better else (reference, ours)
+    if not below.observed:
+        return None
+    defined = below.draws != 0
+    draws = np.divide(above.draws, below.draws, out=np.ones_like(above.draws), where=defined)
+    draws[~defined] = np.median(draws[defined])
+    return Estimate(above.observed / below.observed, draws)
+
+
+def _mean(estimates: Sequence[Estimate]) -> Estimate:
+    return Estimate(
+        fmean(one.observed for one in estimates), np.mean([one.draws for one in estimates], axis=0)
+    )
