@@ -123,6 +123,14 @@ class Laboratory:
             self._subjects[split] = found
         return self._subjects[split]
 
+    def first_subjects(self, limit: int) -> list[Subject]:
+        """The first so many reported requests of each task; 0: all."""
+        by_task: dict[str, list[Subject]] = {}
+        for subject in self.subjects():
+            name = subject.space.case.example.request.task.name
+            by_task.setdefault(name, []).append(subject)
+        return [one for some in by_task.values() for one in some[: limit or None]]
+
     def another(self, name: str, config: StudyConfig) -> Laboratory:
         """The same with another study, in a folder of that name below this one's variants."""
         folder = self.folder / "variants" / name
@@ -148,17 +156,16 @@ class Laboratory:
         return found
 
     def try_profiles(self, wanted: Sequence[tuple[Subject, Profile]], step: str) -> list[Tried]:
-        """Profiles of pools, fully judged: answer, likelihood, specificity, J."""
+        """Profiles of pools, fully judged: answer, likelihood, specificity, J; equals once."""
         worth = self.components(wanted, step)
+        different = {(subject.space.case.name, profile): subject for subject, profile in wanted}
         records = [
             (subject, tuple(subject.space.case.pool[i].record for i in profile))
-            for subject, profile in wanted
+            for (_, profile), subject in different.items()
         ]
-        plain = self.try_records(records, step)
-        return [
-            one.judged(*worth[subject.space.case.name, profile])
-            for one, (subject, profile) in zip(plain, wanted, strict=True)
-        ]
+        plain = dict(zip(different, self.try_records(records, step), strict=True))
+        keys = [(subject.space.case.name, profile) for subject, profile in wanted]
+        return [plain[key].judged(*worth[key]) for key in keys]
 
     def try_records(
         self, wanted: Sequence[tuple[Subject, tuple[Record, ...]]], step: str

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -36,20 +38,31 @@ from enough.labels.folder import LabelFolder, checksum
 from enough.progress import OnStep, silent
 from enough.run_folders import first_difference, held_folder
 
+log = logging.getLogger(__name__)
+
 
 class DiagnoseRun:
     """One study and its diagnostics in one folder."""
 
-    def __init__(self, diagnosis: Diagnosis, out: Path, on_step: OnStep = silent) -> None:
+    def __init__(
+        self,
+        diagnosis: Diagnosis,
+        out: Path,
+        on_step: OnStep = silent,
+        laboratory: Laboratory | None = None,
+    ) -> None:
+        """Nothing is opened before something has to be measured.
+
+        Args:
+            diagnosis: settings.
+            out: the folder.
+            on_step: told how far things are.
+            laboratory: stands in for the study's own.
+        """
         self.diagnosis = diagnosis
         self.out = out
         self.measured: list[str] = []
-        self._on_step = on_step
-
-    @cached_property
-    def laboratory(self) -> Laboratory:
-        """Opens the study when something has to be measured."""
-        return Laboratory(self.diagnosis.study, self.out, self._on_step)
+        self.laboratory = laboratory or Laboratory(diagnosis.study, out, on_step)
 
     def sections(self, names: Sequence[str]) -> list[Section]:
         """Measure what is missing, show everything."""
@@ -75,8 +88,10 @@ class DiagnoseRun:
                     "folder, or delete the file to measure anew"
                 )
             return rows
+        started = time.monotonic()
         rows = list(one.measure(self.laboratory, own))
         write_diagnostic(path, one.row, rows, settings)
+        log.info("%s: measured in %.0f s", one.name, time.monotonic() - started)
         self.measured.append(one.name)
         return rows
 

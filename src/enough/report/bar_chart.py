@@ -19,6 +19,7 @@ from enough.report.marks import series_class
 from enough.report.scales import Scale, nice_ticks, require_finite, require_grid
 from enough.report.svg import element, escaped, hint, root
 
+_ROUNDED_WHOLE = 1.005
 _WIDEST, _FILLED = 54.0, 0.76
 
 
@@ -56,7 +57,10 @@ def bar_chart(chart: BarChart, layout: Layout = WIDE) -> str:
     # Numbers on bars need room where a bar reaches the end of the axis.
     top += 0 if chart.is_stacked else SMALL / 2
     under = SMALL + 2 if min(ends) < 0 and not chart.is_stacked else 0.0
-    ticks = nice_ticks(min(ends), max(ends), 5)
+    highest = max(ends)
+    if chart.is_stacked and chart.y_format == "share" and 1 < highest < _ROUNDED_WHOLE:
+        highest = 1.0  # printed shares rarely add up to a whole; the axis need not say so
+    ticks = nice_ticks(min(ends), highest, 5)
     texts = tick_texts(ticks, chart.y_format)
     left, right = widest(texts, TEXT) + 10, layout.width - 4
     count = max(1, len(chart.groups))

@@ -31,8 +31,13 @@ class Built:
 def build_report(
     diagnosis: Diagnosis, out: Path, names: Sequence[str], on_step: OnStep = silent
 ) -> Built:
-    """Write the page."""
-    run = DiagnoseRun(diagnosis, out, on_step)
+    """Measure, draw and write the page."""
+    return write_page(DiagnoseRun(diagnosis, out, on_step), names)
+
+
+def write_page(run: DiagnoseRun, names: Sequence[str]) -> Built:
+    """The page of a run, in its folder."""
+    diagnosis = run.diagnosis
     sections = run.sections(names)
     about = run.about
     settings = {"study": plain(diagnosis.study)}
@@ -53,6 +58,6 @@ def build_report(
         settings=json.dumps(settings, indent=2),
         made_by=f"enough {version('enough')}, `enough report`",
     )
-    path = out / PAGE
+    path = run.out / PAGE
     write_report(path, page)
     return Built(path, tuple(run.measured))

@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,9 @@ def _section_view(section: Section, anchor: str) -> SectionView:
     try:
         return SectionView(
             anchor,
-            section,
+            replace(
+                section, answer=_minus(section.answer), notes=tuple(map(_minus, section.notes))
+            ),
             tuple(map(_panel_view, section.panels)),
             tuple(map(_panel_view, section.paper)),
         )
@@ -103,6 +105,11 @@ def _section_view(section: Section, anchor: str) -> SectionView:
 
 def _panel_view(panel: Panel) -> PanelView:
     return PanelView(tuple(map(draw, panel.charts)), panel.caption, table_view(panel.table))
+
+
+def _minus(text: str) -> str:
+    """Negative numbers in sentences as tables have them, not with a hyphen."""
+    return re.sub(r"(?<![\w-])-(?=\d)", "−", text)
 
 
 def _anchors(sections: Iterable[Section]) -> list[str]:

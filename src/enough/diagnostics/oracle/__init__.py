@@ -1,0 +1,1 @@
+"""How far from the exact minimal sufficient profile?"""

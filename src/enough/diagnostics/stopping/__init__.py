@@ -1,0 +1,1 @@
+"""Is STOP right? Forced continuation, calibration to the teacher, errors of whole trajectories."""

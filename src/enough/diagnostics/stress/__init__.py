@@ -1,0 +1,1 @@
+"""For whom, and under what, does it hold? The robustness ladder and subgroups."""

@@ -1,0 +1,1 @@
+"""The same study with another retriever, or another generator."""

@@ -1,0 +1,1 @@
+"""What matters? Ablations, and sweeps of one setting at a time."""
