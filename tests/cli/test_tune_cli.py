@@ -76,10 +76,21 @@ def test_made_up_people(settings: Path, tmp_path: Path) -> None:
     assert len(report["requests"]["fitted"]) == 6
 
 
+def test_made_up_people_beside_a_log(log: Path, settings: Path, tmp_path: Path) -> None:
+    settings.write_text(f"requests = 10\n{settings.read_text()}")
+    options = ("--out", tmp_path / "a", "--config", settings, "--users", "8", "--json")
+    report = json.loads(run(log, *options))
+    assert report["source"].startswith("own logs and a made-up world")
+    fitted = report["requests"]["fitted"]
+    assert len(fitted) == 7
+    assert fitted["LaMP-7"] + report["requests"]["held_out"]["LaMP-7"] == 10
+    assert fitted["LaMP-7, made up"] + report["requests"]["held_out"]["LaMP-7, made up"] == 10
+    tasks = [row["task"] for row in report["measured"]["after"]]
+    assert tasks[0] == "LaMP-7" and tasks[-2:] == ["LaMP-7, made up", "all"]
+
+
 def test_errors_name_what_is_wrong(log: Path, settings: Path, tmp_path: Path) -> None:
     options = ("--out", tmp_path / "a", "--config", settings)
-    with pytest.raises(ConfigError, match="--users is for made-up users"):
-        run(log, *options, "--users", "3")
     with pytest.raises(ConfigError, match="one folder per task"):
         run(log, log, *options)
     settings.write_text("[lora]\nrnk = 3\n")

@@ -10,7 +10,7 @@ import pytest
 from enough.config import from_table
 from enough.diagnostics.cost.efficiency import measure
 from enough.diagnostics.cost.efficiency_offline import another_lambda, cache_hit, scoring_rate
-from enough.diagnostics.cost.efficiency_online import quietest, timed_subjects
+from enough.diagnostics.cost.efficiency_online import quietest
 from enough.diagnostics.cost.efficiency_rows import (
     DECISION,
     MACHINE,
@@ -41,7 +41,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
 
 def test_both_methods_meet_the_same_requests_one_at_a_time(lab: Laboratory) -> None:
     config = EfficiencyConfig((Contestant("fixed", 2), Contestant("enough")), requests=2, rounds=1)
-    subjects = timed_subjects(lab, 2)
+    subjects = lab.first_subjects(2)
     assert len(subjects) == 4  # two tasks
     rows = measure(lab, config)
     online = [row for row in rows if row.kind == ONLINE]

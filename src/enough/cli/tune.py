@@ -24,7 +24,10 @@ def tune(
     out: Annotated[Path, typer.Option(help="Folder for the adapter; goes on if it is begun.")],
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
     users: Annotated[
-        int | None, typer.Option(min=1, help=f"Made-up users per task. [default: {_USERS}]")
+        int | None,
+        typer.Option(
+            min=1, help=f"Made-up users per task, beside the data. [without data: {_USERS}]"
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -35,20 +38,20 @@ def tune(
     """
     from enough.config import load_config
     from enough.data.folders import read_folder
-    from enough.errors import ConfigError
     from enough.tuning.config import TuneConfig
     from enough.tuning.people import TUNING_SEED, made_up_people
     from enough.tuning.run import TuneRun
 
     settings = load_config(config, TuneConfig) if config else TuneConfig()
+    count = users or (0 if data else _USERS)
+    people = made_up_people(count) if count else []
+    made_up = f"a made-up world (seed {TUNING_SEED}), {count} users per task"
     if data:
-        if users is not None:
-            raise ConfigError("--users is for made-up users; leave it out where data is given")
-        run = TuneRun([read_folder(folder) for folder in data], settings, out)
+        source = f"own logs and {made_up}" if people else "own logs"
+        datasets = [read_folder(folder) for folder in data]
+        run = TuneRun(datasets, settings, out, source, beside=people)
     else:
-        count = users or _USERS
-        source = f"a made-up world (seed {TUNING_SEED}), {count} users per task"
-        run = TuneRun(made_up_people(count), settings, out, source)
+        run = TuneRun(people, settings, out, made_up)
     report = _tune(run)
     if as_json:
         typer.echo(json.dumps(report, indent=2))

@@ -33,7 +33,7 @@ class Trio:
     """A request to measure.
 
     Attributes:
-        task: its name.
+        task: the name it is reported under.
         sequences: without records, with own ones, with as many of others.
     """
 
@@ -61,7 +61,11 @@ class Measured:
 
 
 def held_out_trios(
-    pools: Sequence[PooledExample], prompter: Prompter, config: TuneConfig, max_tokens: int
+    name: str,
+    pools: Sequence[PooledExample],
+    prompter: Prompter,
+    config: TuneConfig,
+    max_tokens: int,
 ) -> list[Trio]:
     """At most `config.measured` requests of one task; those that fit and have any record."""
     rng = np.random.default_rng((_STRANGERS, config.seed))
@@ -82,7 +86,7 @@ def held_out_trios(
         others = fitting(prompter, example, strangers, max_tokens)
         trios.append(
             Trio(
-                example.request.task.name,
+                name,
                 (
                     prompter.sequence(example),
                     prompter.sequence(example, own),

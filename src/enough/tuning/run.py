@@ -42,19 +42,37 @@ class TuneRun:
     """One run into one folder."""
 
     def __init__(
-        self, datasets: Sequence[Dataset], config: TuneConfig, out: Path, source: str = "own logs"
+        self,
+        datasets: Sequence[Dataset],
+        config: TuneConfig,
+        out: Path,
+        source: str = "own logs",
+        *,
+        beside: Sequence[Dataset] = (),
     ) -> None:
+        """A run, not begun.
+
+        Args:
+            datasets: one per task.
+            config: settings.
+            out: folder of the adapter.
+            source: of the data, in words.
+            beside: made-up people of any of these tasks, or of others, who are tuned on, too.
+        """
         names = [dataset.task.name for dataset in datasets]
         if len(set(names)) < len(names):
             raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")
         self.config = config
         self.out = out
         self._source = source
-        self._dealt = [deal_out(dataset, config) for dataset in datasets]
+        self._dealt = [deal_out(dataset, config) for dataset in (*datasets, *beside)]
+        self._names = [*names, *(f"{dataset.task.name}, made up" for dataset in beside)]
         self._settings = {
             "format": FORMAT,
             "config": config.of_result,
-            "data": {dealt.dataset.task.name: dealt.digest for dealt in self._dealt},
+            "data": {
+                name: dealt.digest for name, dealt in zip(self._names, self._dealt, strict=True)
+            },
         }
 
     def run(
@@ -129,7 +147,11 @@ class TuneRun:
             max_tokens=limit,
             seed=config.seed,
         )
-        trios = [trio for pools in held for trio in held_out_trios(pools, prompter, config, limit)]
+        trios = [
+            trio
+            for name, pools in zip(self._names, held, strict=True)
+            for trio in held_out_trios(name, pools, prompter, config, limit)
+        ]
         if not len(samples) or not trios:
             raise DataError("no request is left to tune on or to measure; see max_tokens")
         before = _before(unfinished, generator, trios, on_step)
@@ -143,7 +165,10 @@ class TuneRun:
             "generator": generator.fingerprint,
             "source": self._source,
             "settings": self._settings,
-            "requests": {"fitted": _counts(fitted), "held_out": _counts(held)},
+            "requests": {
+                "fitted": dict(zip(self._names, map(len, fitted), strict=True)),
+                "held_out": dict(zip(self._names, map(len, held), strict=True)),
+            },
             "left_out": samples.left_out,
             "weights": sum(weight.numel() for weight in lora.weights.values()),
             "steps": len(losses),
@@ -185,10 +210,6 @@ def _before(
     write_json(unfinished.before_file, {"generator": generator.fingerprint, "measured": rows})
     on_step("measuring, as it comes", len(trios), len(trios))
     return rows
-
-
-def _counts(pools: Sequence[Sequence[PooledExample]]) -> dict[str, int]:
-    return {of_task[0].example.request.task.name: len(of_task) for of_task in pools}
 
 
 def _first_and_last(losses: NDArray[np.float32]) -> dict[str, float]:

@@ -7,7 +7,7 @@ efficiency, app-latency-components and app-offline-cost, Figure app-quality-trai
 from __future__ import annotations
 
 from enough.diagnostics.cost.efficiency_offline import offline_rows
-from enough.diagnostics.cost.efficiency_online import decision_rows, online_rows, timed_subjects
+from enough.diagnostics.cost.efficiency_online import decision_rows, online_rows
 from enough.diagnostics.cost.efficiency_rows import MACHINE, EfficiencyConfig, EfficiencyRow
 from enough.diagnostics.cost.efficiency_section import section
 from enough.diagnostics.cost.machine import machine
@@ -17,7 +17,7 @@ from enough.diagnostics.laboratory import Laboratory
 
 def measure(lab: Laboratory, config: EfficiencyConfig) -> list[EfficiencyRow]:
     """Online, decisions, offline, and the machine."""
-    subjects = timed_subjects(lab, config.requests)
+    subjects = lab.first_subjects(config.requests)
     named = machine(lab.study.label.generator.device)
     return [
         *online_rows(lab, subjects, config),

@@ -34,14 +34,6 @@ from enough.teacher.supervision import Subject
 T = TypeVar("T")
 
 
-def timed_subjects(lab: Laboratory, requests: int) -> list[Subject]:
-    """The first reported requests of every task; 0 takes all."""
-    by_task: dict[str, list[Subject]] = {}
-    for subject in lab.subjects():
-        by_task.setdefault(subject.space.case.example.request.task.name, []).append(subject)
-    return [subject for of in by_task.values() for subject in of[: requests or None]]
-
-
 def online_rows(
     lab: Laboratory, subjects: Sequence[Subject], config: EfficiencyConfig
 ) -> list[EfficiencyRow]:
