@@ -22,13 +22,17 @@ C = TypeVar("C")
 
 def load_config(path: Path, kind: type[C]) -> C:
     """Read a TOML file as an instance of the dataclass `kind`."""
+    return from_table(read_toml(path), kind, str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a file."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {error}") from None
-    return from_table(table, kind, str(path))
 
 
 def from_table(table: dict[str, Any], kind: type[C], where: str) -> C:

@@ -6,9 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
+from enough.diagnostics.laboratory import Laboratory
+from tests.diagnostics.toy import toy_laboratory
+
 
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENOUGH_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+    """One toy study for all tests of a module."""
+    return toy_laboratory(tmp_path_factory.mktemp("study"))

@@ -19,12 +19,7 @@ from enough.diagnostics.variants.changed_settings import changed, value_at
 from enough.errors import UnknownNameError
 from enough.evaluation.intervals import Interval
 from tests.diagnostics.hand_made import about_one_task, tried
-from tests.diagnostics.toy import about, toy_laboratory
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
-    return toy_laboratory(tmp_path_factory.mktemp("toy"))
+from tests.diagnostics.toy import about
 
 
 def by_hand(users: int) -> list[AblationRow]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -33,19 +32,10 @@ from enough.online.fast_controller import FastController, Walk
 from enough.online.policy import ControllerPolicy
 from enough.teacher.components import TargetConfig
 from tests.controller.toy import features
-from tests.diagnostics.toy import toy_laboratory
 from tests.online.stand_ins import random_controller
 from tests.retrieval.tiny import BagEncoder
 
 ABOUT = About({}, TargetConfig(), 2, is_made_up=True)
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
-    folder = tmp_path_factory.mktemp("study")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENOUGH_CACHE", str(folder / "cache"))
-        yield toy_laboratory(folder)
 
 
 @pytest.mark.parametrize(

@@ -33,14 +33,9 @@ from enough.evaluation.intervals import Interval
 from enough.tasks import LAMP_TASKS
 from enough.teacher.components import TargetConfig
 from enough.teacher.supervision import Subject
-from tests.diagnostics.toy import about, toy_laboratory
+from tests.diagnostics.toy import about
 
 ABOUT = About(dict(LAMP_TASKS), TargetConfig(), 3, is_made_up=True)
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
-    return toy_laboratory(tmp_path_factory.mktemp("toy"))
 
 
 def test_every_compared_request_has_all_interventions(lab: Laboratory, tmp_path: Path) -> None:

@@ -24,15 +24,10 @@ from enough.matching.replacements import match_pools
 from enough.retrieval.pools import PooledExample
 from enough.tasks import LAMP_TASKS
 from enough.teacher.components import TargetConfig
-from tests.diagnostics.toy import about, toy_laboratory
+from tests.diagnostics.toy import about
 
 CONFIG = MatchingAuditConfig()
 ABOUT = About(dict(LAMP_TASKS), TargetConfig(), 3, is_made_up=True)
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
-    return toy_laboratory(tmp_path_factory.mktemp("toy"))
 
 
 def test_the_audit_is_the_matchers_own(lab: Laboratory, tmp_path: Path) -> None:

@@ -18,15 +18,10 @@ from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.tasks import LAMP_TASKS
 from enough.teacher.components import TargetConfig
-from tests.diagnostics.toy import about, toy_laboratory
+from tests.diagnostics.toy import about
 
 CONFIG = RobustnessConfig(considered=5, base=2, others=4)
 ABOUT = About(dict(LAMP_TASKS), TargetConfig(), 3, is_made_up=True)
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
-    return toy_laboratory(tmp_path_factory.mktemp("toy"))
 
 
 def test_ladders_are_of_what_helps_alone_and_what_does_not(lab: Laboratory) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,18 +24,10 @@ from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.progress import OnStep
 from enough.teacher.components import TargetConfig
-from tests.diagnostics.toy import open_toy, toy_laboratory
+from tests.diagnostics.toy import open_toy
 from tests.evaluation.evaluate_fakes import Worded
 
 ABOUT = About({}, TargetConfig(), 3, is_made_up=True)
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
-    folder = tmp_path_factory.mktemp("study")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENOUGH_CACHE", str(folder / "cache"))
-        yield toy_laboratory(folder)
 
 
 def test_probabilities_are_those_of_the_policy(lab: Laboratory) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,19 +24,10 @@ from enough.labels.folder import LabelFolder
 from enough.prompts.profile_sequences import Profile
 from enough.teacher.components import TargetConfig, raw_components
 from tests.controller.toy import features
-from tests.diagnostics.toy import toy_laboratory
 from tests.teacher.cases import tree_of_values
 
 ABOUT = About({}, TargetConfig(), 3, is_made_up=True)
 FREE = TargetConfig(0.0, 0.0)
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laboratory]:
-    folder = tmp_path_factory.mktemp("study")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ENOUGH_CACHE", str(folder / "cache"))
-        yield toy_laboratory(folder)
 
 
 def test_a_stop_is_premature_if_going_on_is_worth_strictly_more() -> None:

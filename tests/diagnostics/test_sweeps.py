@@ -20,14 +20,9 @@ from enough.evaluation.intervals import Interval
 from enough.labels.config import LabelConfig
 from enough.teacher.components import TargetConfig
 from tests.diagnostics.hand_made import about_one_task, tried
-from tests.diagnostics.toy import about, toy_laboratory
+from tests.diagnostics.toy import about
 
 NOTHING = SweepConfig((), (), (), (), (), (), (), (), (), oracle_requests=0)
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
-    return toy_laboratory(tmp_path_factory.mktemp("toy"))
 
 
 def by_hand(users: int) -> list[SweepRow]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from enough.diagnostics.cost.quantiles import _quantiles, clustered_quantile
-from enough.diagnostics.transfer.task_metrics import lead, metric_estimate, points
+from enough.diagnostics.task_metrics import lead, metric_estimate, points
 from enough.evaluation.intervals import Interval
 from enough.tasks import LAMP_TASKS
 from tests.diagnostics.tried_rows import tried

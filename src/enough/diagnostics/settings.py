@@ -13,7 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from enough.config import from_table
+from enough.config import from_table, read_toml
 from enough.diagnostics.registry import DIAGNOSTICS
 from enough.diagnostics.study import StudyConfig
 from enough.errors import ConfigError, UnknownNameError
@@ -34,13 +34,7 @@ def load_diagnosis(path: Path | None) -> Diagnosis:
     if path is None:
         text = resources.files("enough.diagnostics").joinpath(_MADE_UP).read_text(encoding="utf-8")
         return _diagnosis(tomllib.loads(text), _MADE_UP)
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
-    return _diagnosis(table, str(path))
+    return _diagnosis(read_toml(path), str(path))
 
 
 def own_diagnosis() -> Diagnosis:

@@ -11,9 +11,9 @@ from statistics import fmean
 
 import numpy as np
 
+from enough.diagnostics.task_metrics import by_task, mean_of, metric_estimate
 from enough.diagnostics.tried import Tried
-from enough.evaluation.intervals import Estimate, Interval, Resampling, clustered, estimate
-from enough.evaluation.metrics import example_scores, metric_parts, metric_value
+from enough.evaluation.intervals import Estimate, Interval, Resampling, clustered
 from enough.tasks import METRIC_IS_HIGHER_BETTER, Task
 
 
@@ -77,7 +77,7 @@ def quality(
 
     None where it is not defined, or the two are not rows of the same requests of all tasks.
     """
-    ours, theirs = _by_task(rows), _by_task(reference)
+    ours, theirs = by_task(rows), by_task(reference)
     if not ours or ours.keys() != theirs.keys():
         return None
     of_tasks = []
@@ -90,30 +90,16 @@ def quality(
         for_metrics = []
         for metric in tasks[name].metrics:
             ratio = _ratio(
-                _metric(of_task, tasks[name], metric, resampling),
-                _metric(paired, tasks[name], metric, resampling),
+                metric_estimate(of_task, tasks[name], metric, resampling),
+                metric_estimate(paired, tasks[name], metric, resampling),
                 is_higher_better=METRIC_IS_HIGHER_BETTER[metric],
             )
             if ratio is None:
                 return None
             for_metrics.append(ratio)
-        of_tasks.append(_mean(for_metrics))
-    found = _mean(of_tasks)
+        of_tasks.append(mean_of(for_metrics))
+    found = mean_of(of_tasks)
     return Estimate(100 * found.observed, 100 * found.draws).interval
-
-
-def _by_task(rows: Sequence[Tried]) -> dict[str, list[Tried]]:
-    found: dict[str, list[Tried]] = {}
-    for row in rows:
-        found.setdefault(row.task, []).append(row)
-    return found
-
-
-def _metric(rows: Sequence[Tried], task: Task, metric: str, resampling: Resampling) -> Estimate:
-    answers, references = [row.answer for row in rows], [row.reference for row in rows]
-    scores = [example_scores(task, *both) for both in zip(answers, references, strict=True)]
-    parts = metric_parts(task, metric, answers, references, scores)
-    return estimate(parts, resampling, metric_value(metric))
 
 
 def _ratio(ours: Estimate, reference: Estimate, *, is_higher_better: bool) -> Estimate | None:
@@ -127,9 +113,3 @@ def _ratio(ours: Estimate, reference: Estimate, *, is_higher_better: bool) -> Es
     draws = np.divide(above.draws, below.draws, out=np.ones_like(above.draws), where=defined)
     draws[~defined] = np.median(draws[defined])
     return Estimate(above.observed / below.observed, draws)
-
-
-def _mean(estimates: Sequence[Estimate]) -> Estimate:
-    return Estimate(
-        fmean(one.observed for one in estimates), np.mean([one.draws for one in estimates], axis=0)
-    )

@@ -7,7 +7,6 @@ that pools, prompts, generator, leakage controls and users are the same for ever
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any, Literal
 
 from enough.baselines.registry import METHODS, Entry, method_config, method_entry
 from enough.baselines.tools import TrainableConfig
-from enough.config import from_table, require_at_least
+from enough.config import from_table, read_toml, require_at_least
 from enough.controller.train_config import TrainConfig
 from enough.data.splits import SliceConfig
 from enough.data.synthetic import WorldConfig
@@ -130,12 +129,7 @@ class Recipe:
 
 def load_recipe(path: Path) -> Recipe:
     """Read a recipe; unknown keys, kinds and wrong types are errors that name the place."""
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from None
+    table = read_toml(path)
     lines = table.pop("methods", [])
     if not isinstance(lines, list) or not all(isinstance(line, dict) for line in lines):
         raise ConfigError(f"{path}: methods must be [[methods]] tables")

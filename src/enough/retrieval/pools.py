@@ -88,8 +88,9 @@ def build_stages(config: RetrievalConfig) -> tuple[LeakageControls, Retriever]:
     """Leakage controls and retriever that share one encoder and its disk cache."""
     encoder = CachedEncoder(load_encoder())
     controls = LeakageControls(encoder, config.near_duplicate_threshold)
-    own_encoder = None if config.retriever not in _DEFAULT_ENCODER_RETRIEVERS else encoder
+    own_encoder = encoder if config.retriever in WITH_DEFAULT_ENCODER else None
     return controls, build_retriever(config.retriever, own_encoder)
 
 
-_DEFAULT_ENCODER_RETRIEVERS = {"dense", "mmr"}
+WITH_DEFAULT_ENCODER = {"dense", "mmr"}
+"""Retrievers that take the encoder of the leakage controls; others bring their own or need none."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 import numpy as np
 
 from enough.config import require_at_least
 from enough.diagnostics.fixed_length import OURS
+from enough.diagnostics.task_metrics import by_task, mean_of, metric_estimate
 from enough.diagnostics.told_apart import FEWEST_USERS
-from enough.diagnostics.transfer.task_metrics import by_task, metric_estimate
 from enough.diagnostics.tried import Tried
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Estimate, Interval, clustered
@@ -98,8 +97,8 @@ def bucket_quality(
             if ratio is None:
                 return None
             ratios.append(ratio)
-        of_tasks.append(_mean(ratios))
-    found = _mean(of_tasks)
+        of_tasks.append(mean_of(ratios))
+    found = mean_of(of_tasks)
     return Estimate(100 * found.observed, 100 * found.draws).interval
 
 
@@ -112,11 +111,6 @@ def _ratio(ours: Estimate, common: float, *, is_higher_better: bool) -> Estimate
     draws = np.divide(common, ours.draws, out=np.ones_like(ours.draws), where=defined)
     draws[~defined] = np.median(draws[defined])
     return Estimate(common / ours.observed, draws)
-
-
-def _mean(estimates: Sequence[Estimate]) -> Estimate:
-    draws = np.mean([one.draws for one in estimates], axis=0)
-    return Estimate(fmean(one.observed for one in estimates), draws)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.sections import Format, Table, Value, table
 from enough.diagnostics.summaries import summarise
-from enough.diagnostics.told_apart import FEWEST_USERS
-from enough.diagnostics.transfer.rerun import RerunRow
-from enough.diagnostics.transfer.task_metrics import (
+from enough.diagnostics.task_metrics import (
     by_task,
     lead,
     metric_estimate,
     orientation,
     points,
 )
+from enough.diagnostics.told_apart import FEWEST_USERS
+from enough.diagnostics.transfer.rerun import RerunRow
 from enough.diagnostics.tried import Tried
 from enough.evaluation.intervals import Interval
 from enough.tasks import Task

@@ -14,6 +14,7 @@ from enough.config import require_at_least
 from enough.diagnostics.diagnostic import About, Diagnostic
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.sections import Format, HeatMap, Panel, Section, table
+from enough.diagnostics.task_metrics import by_task, metric_estimate, orientation, points
 from enough.diagnostics.transfer.contestants import require_rivals
 from enough.diagnostics.transfer.gaps import (
     STRONGEST_NOTE,
@@ -24,7 +25,6 @@ from enough.diagnostics.transfer.gaps import (
     verdict,
 )
 from enough.diagnostics.transfer.rerun import Change, RerunRow, remade, rows_of_methods
-from enough.diagnostics.transfer.task_metrics import by_task, metric_estimate, orientation, points
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.generators.config import GeneratorConfig

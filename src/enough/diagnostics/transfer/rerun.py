@@ -21,10 +21,9 @@ from enough.evaluation.metrics import oriented
 from enough.generators.config import GeneratorConfig
 from enough.protocols import Answered
 from enough.records import Record
+from enough.retrieval.pools import WITH_DEFAULT_ENCODER
 from enough.retrieval.registry import build_retriever
 from enough.teacher.supervision import Subject
-
-_SHARE_THE_ENCODER = {"dense", "mmr"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def with_pools_of(lab: Laboratory, retriever: str) -> Laboratory:
     pools = study.label.retrieval
     if retriever == pools.retriever:
         return lab
-    encoder = study.stages.encoder if retriever in _SHARE_THE_ENCODER else None
+    encoder = study.stages.encoder if retriever in WITH_DEFAULT_ENCODER else None
     other = replace(
         study,
         label=replace(study.label, retrieval=replace(pools, retriever=retriever)),

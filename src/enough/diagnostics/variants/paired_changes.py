@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from enough.diagnostics.summaries import quality
+from enough.diagnostics.task_metrics import parts_of
 from enough.diagnostics.tried import Tried
 from enough.evaluation.intervals import Interval, difference
-from enough.evaluation.metrics import example_scores, metric_parts, metric_value
+from enough.evaluation.metrics import metric_value
 from enough.tasks import Task
 
 
@@ -67,12 +68,7 @@ def metric_change(
     if not pairs:
         return None
     metric = task.metrics[0]
-    parts = []
-    for side in range(2):
-        answers = [pair[side].answer for pair in pairs]
-        references = [pair[side].reference for pair in pairs]
-        scores = [example_scores(task, *both) for both in zip(answers, references, strict=True)]
-        parts.append(metric_parts(task, metric, answers, references, scores))
+    parts = [parts_of([pair[side] for pair in pairs], task, metric) for side in range(2)]
     users = [one.user for one, _ in pairs]
     return difference(parts[0], parts[1], users, metric_value(metric)).interval
 

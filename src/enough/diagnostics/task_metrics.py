@@ -7,6 +7,7 @@ errors with their sign turned, so that more is better for every metric.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,18 @@ def by_task(rows: Iterable[Tried]) -> dict[str, list[Tried]]:
     return found
 
 
-def metric_estimate(rows: Sequence[Tried], task: Task, metric: str) -> Estimate:
-    """The metric as it is, from 0 up."""
-    users = [row.user for row in rows]
-    return estimate(_parts(rows, task, metric), Resampling(users), metric_value(metric))
+def metric_estimate(
+    rows: Sequence[Tried], task: Task, metric: str, resampling: Resampling | None = None
+) -> Estimate:
+    """The metric as it is, from 0 up; on given draws of the rows' users, or on its own."""
+    drawn = resampling or Resampling([row.user for row in rows])
+    return estimate(parts_of(rows, task, metric), drawn, metric_value(metric))
+
+
+def mean_of(estimates: Sequence[Estimate]) -> Estimate:
+    """The mean of several, draw by draw."""
+    draws = np.mean([one.draws for one in estimates], axis=0)
+    return Estimate(fmean(one.observed for one in estimates), draws)
 
 
 def points(found: Estimate) -> Interval:
@@ -52,15 +61,15 @@ def lead(ours: Sequence[Tried], theirs: Sequence[Tried], task: Task, metric: str
     if len(ours) != len(theirs) or any(row.request_id not in known for row in ours):
         raise ValueError("only rows of the same requests can be compared")
     paired = [known[row.request_id] for row in ours]
-    both = (_parts(ours, task, metric), _parts(paired, task, metric))
+    both = (parts_of(ours, task, metric), parts_of(paired, task, metric))
     found = difference(*both, [row.user for row in ours], metric_value(metric))
     sign = orientation(metric)
     # Adding zero keeps a turned sign from making a zero negative.
     return points(Estimate(sign * found.observed + 0.0, sign * found.draws + 0.0))
 
 
-def _parts(rows: Sequence[Tried], task: Task, metric: str) -> NDArray[np.float64]:
-    """[n, p], see `evaluation.metrics`."""
+def parts_of(rows: Sequence[Tried], task: Task, metric: str) -> NDArray[np.float64]:
+    """What every row contributes to a metric, [n, p]; see `evaluation.metrics`."""
     answers, references = [row.answer for row in rows], [row.reference for row in rows]
     scores = [example_scores(task, *both) for both in zip(answers, references, strict=True)]
     return metric_parts(task, metric, answers, references, scores)
