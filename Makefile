@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 # those tests are skipped and say so.
 browser:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { [ "$$(id -u)" = 0 ] \
-	  && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } \
+	  && command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; } \
 	  || echo "no Chromium here: tests of pages will be skipped"
 
 demo: setup

@@ -31,8 +31,12 @@ LoadForWorker = Callable[[GeneratorConfig, int], Generator]
 """From settings and a number of threads to a generator; must be importable by name."""
 
 
+@functools.lru_cache(maxsize=2)
 def load_remembering(config: GeneratorConfig, threads: int) -> Generator:
-    """The generator of one worker, with the likelihoods that all workers keep."""
+    """The generator of one worker, with the likelihoods that all workers keep.
+
+    A process loads it once, so that many small runs with one worker do not wait for it each time.
+    """
     from enough.generators.score_cache import CachedGenerator  # noqa: PLC0415 (heavy)
 
     return CachedGenerator(load_generator(config, threads))
