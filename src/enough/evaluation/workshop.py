@@ -47,16 +47,16 @@ class Workshop:
     """What all steps need.
 
     Attributes:
-        load: makes the generator of one labelling worker. `load_remembering` keeps likelihoods for
-            other label folders, too: a profile that several of them hold is scored once, but last
-            bits then depend on who scored it.
+        load: makes the generator of one labelling worker; None: as `enough label` does.
+            `load_remembering` keeps likelihoods for other label folders, too: a profile that
+            several of them hold is scored once, but last bits then depend on who scored it.
     """
 
     folder: Path
     datasets: list[Dataset]
     stages: Stages
     on_step: OnStep
-    load: LoadForWorker = load_generator
+    load: LoadForWorker | None = None
 
     def label(self, name: str, config: LabelConfig, visits: Visits | None = None) -> Path:
         """A folder of labels."""
@@ -68,7 +68,7 @@ class Workshop:
             done += event.requests if isinstance(event, ChunkDone) else 0
             self.on_step(f"labelling, {name}", done, run.requests)
 
-        load = functools.partial(self.load, config.generator, config.threads)
+        load = functools.partial(self.load or load_generator, config.generator, config.threads)
         run.run(lambda: self.stages, load, worker_count(config), on_event, self.on_step)
         return self.folder / name
 
