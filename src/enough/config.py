@@ -9,6 +9,7 @@ of Python's own (`lambda`) is the field with an underscore after it (`lambda_`).
 from __future__ import annotations
 
 import dataclasses
+import json
 import tomllib
 import types
 from collections.abc import Mapping
@@ -62,6 +63,15 @@ def require_at_least(config: object, least: Mapping[str, float], table: str = ""
     for name, bound in least.items():
         if not (value := getattr(config, name)) >= bound:  # refuses NaN, too
             raise ConfigError(f"{table}{name} must be at least {bound}, not {value}")
+
+
+def plain(settings: Any) -> dict[str, Any]:
+    """A dataclass of settings as JSON has it, under the keys of a file."""
+    table = dataclasses.asdict(
+        settings, dict_factory=lambda pairs: {key_of(name): value for name, value in pairs}
+    )
+    found: dict[str, Any] = json.loads(json.dumps(table, default=str))
+    return found
 
 
 def key_of(field: str) -> str:

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 
 from enough.annotation.key import Key, read_key
 from enough.cli.annotate import annotate_app
+from enough.config import plain
 from enough.data.digest import dataset_digest
 from enough.data.folders import read_folder
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import ConfigError, DataError, UnknownNameError
-from enough.evaluation.cell_files import plain
 from enough.evaluation.recipe import EvaluateConfig
 from enough.evaluation.rows import write_rows
 from enough.records import Dataset

@@ -9,7 +9,6 @@ import pytest
 
 from enough.controller.train_config import TrainConfig
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.sections import DotChart
 from enough.diagnostics.variants.ablation_rows import AblationConfig, AblationRow
 from enough.diagnostics.variants.ablation_section import section
@@ -18,6 +17,7 @@ from enough.diagnostics.variants.ablations import chosen_length, measure, varian
 from enough.diagnostics.variants.changed_settings import changed, value_at
 from enough.errors import UnknownNameError
 from enough.evaluation.intervals import Interval
+from enough.parquet_rows import read_parquet, write_parquet
 from tests.diagnostics.hand_made import about_one_task, tried
 from tests.diagnostics.toy import about
 
@@ -132,8 +132,8 @@ def test_a_toy_study(lab: Laboratory, tmp_path: Path) -> None:
         for name in ("full", "myopic", "no-token-cost", "single-head", "unordered")
     }
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, AblationRow, rows, {})
-    assert read_diagnostic(path, AblationRow) == (rows, {})
+    write_parquet(path, AblationRow, rows, {})
+    assert read_parquet(path, AblationRow) == rows
     shown = section(rows, config, about(lab.study))
     assert len(shown.panels[0].table.rows) == len(names)
 

@@ -21,12 +21,12 @@ from enough.diagnostics.cost.efficiency_rows import (
 )
 from enough.diagnostics.cost.efficiency_section import section
 from enough.diagnostics.cost.machine import machine, processor
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.transfer.contestants import Contestant
+from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError
 from enough.labels.folder import LabelFolder
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.run_folders import read_json
 from tests.diagnostics.toy import about, toy_laboratory
 from tests.diagnostics.tried_rows import ABOUT, own_cache
@@ -62,8 +62,8 @@ def test_both_methods_meet_the_same_requests_one_at_a_time(lab: Laboratory) -> N
     assert len(decided) == len(subjects)
 
     path = lab.folder / "rows.parquet"
-    write_diagnostic(path, EfficiencyRow, rows, {})
-    assert read_diagnostic(path, EfficiencyRow)[0] == rows
+    write_parquet(path, EfficiencyRow, rows, {})
+    assert read_parquet(path, EfficiencyRow) == rows
     shown = section(rows, config, about(lab.study))
     assert [row[0] for row in shown.panels[0].table.rows] == ["fixed, k = 2", OURS]
 

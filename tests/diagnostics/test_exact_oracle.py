@@ -10,14 +10,15 @@ import pytest
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.oracle.exact_oracle import EXACT_ORACLE, measure
 from enough.diagnostics.oracle.exact_oracle_measures import share_of_decisions
-from enough.diagnostics.oracle.exact_oracle_rows import OURS, ExactOracleConfig, ExactOracleRow
+from enough.diagnostics.oracle.exact_oracle_rows import ExactOracleConfig, ExactOracleRow
 from enough.diagnostics.oracle.exact_oracle_section import section
 from enough.diagnostics.oracle.exact_requests import exact_of, exact_requests, regrets
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.sections import LineChart
+from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.evaluation.sufficiency import SufficiencyRow
+from enough.parquet_rows import read_parquet, write_parquet
 from tests.diagnostics.hand_made import TASK, about_one_task
 from tests.diagnostics.toy import about, toy_laboratory
 
@@ -123,7 +124,6 @@ def test_requests_are_reported_ones_and_every_profile_is_scored(lab: Laboratory)
         case = reported["/".join(one.key)]
         assert one.subject.space.case.pool == case.pool[:3]
         assert len(one.tree.profiles) == 1 + 3 + 6
-    assert exact_requests(lab, 3, 2, 2) is found
     assert len(exact_requests(lab, 3, 2, 0)) == len(reported)
 
 
@@ -160,8 +160,8 @@ def test_a_toy_study(lab: Laboratory, tmp_path: Path) -> None:
     assert all(one.found.regret == 0 for one in rows if one.found.selector == "exact oracle")
     assert all(one.found.regret >= 0 for one in rows)
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, EXACT_ORACLE.row, rows, {})
-    assert read_diagnostic(path, EXACT_ORACLE.row) == (rows, {})
+    write_parquet(path, EXACT_ORACLE.row, rows, {})
+    assert read_parquet(path, EXACT_ORACLE.row) == rows
     shown = section(rows, SMALL, about(lab.study))
     assert [line[0] for line in shown.panels[0].table.rows] == names
 

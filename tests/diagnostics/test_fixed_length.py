@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from enough.diagnostics.fixed_length import FixedLengthConfig, FixedLengthRow, measure, section
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
+from enough.parquet_rows import read_parquet, write_parquet
 from tests.diagnostics.toy import about, toy_laboratory
 
 
@@ -28,8 +28,8 @@ def test_every_request_gets_the_first_records_and_what_enough_chose(tmp_path: Pa
     assert empty.log_likelihood_gain == 0 and empty.net == 0 and not empty.is_harmed
 
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, FixedLengthRow, rows, {"a": 1})
-    assert read_diagnostic(path, FixedLengthRow) == (rows, {"a": 1})
+    write_parquet(path, FixedLengthRow, rows, {"a": 1})
+    assert read_parquet(path, FixedLengthRow) == rows
 
     shown = section(rows, FixedLengthConfig((0, 1, 3)), about(lab.study))
     assert [row[0] for row in shown.panels[0].table.rows] == ["k = 0", "k = 1", "k = 3", "ENOUGH"]

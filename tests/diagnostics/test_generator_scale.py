@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from enough.config import from_table
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.sections import HeatMap
 from enough.diagnostics.transfer.generator_scale import (
@@ -19,6 +18,7 @@ from enough.diagnostics.transfer.generator_scale import (
     section,
 )
 from enough.diagnostics.transfer.rerun import RerunRow
+from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig

@@ -10,9 +10,9 @@ import pytest
 from enough.annotation.agreement import Agreement, Verdict
 from enough.diagnostics.diagnostic import About
 from enough.diagnostics.human_evaluation import HumanConfig, section
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.teacher.components import TargetConfig
 
 ABOUT = About({}, TargetConfig(), 10, is_made_up=True)
@@ -50,8 +50,8 @@ def test_without_judgements_it_says_how_to_get_them() -> None:
 
 def test_rows_come_back_as_they_were(tmp_path: Path) -> None:
     rows = [CLEAR, replace(CLEAR, agreement=Agreement(None, 1, 20, 0))]
-    write_diagnostic(tmp_path / "rows.parquet", Verdict, rows, {})
-    assert read_diagnostic(tmp_path / "rows.parquet", Verdict) == (rows, {})
+    write_parquet(tmp_path / "rows.parquet", Verdict, rows, {})
+    assert read_parquet(tmp_path / "rows.parquet", Verdict) == rows
 
 
 def test_a_key_without_judgements_is_refused() -> None:

@@ -26,10 +26,10 @@ from enough.diagnostics.personal.intervention_rows import (
 from enough.diagnostics.personal.interventions import measure, planned
 from enough.diagnostics.personal.interventions_section import match_smd, section
 from enough.diagnostics.personal.other_users import OtherUsers
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.tried import Tried
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.tasks import LAMP_TASKS
 from enough.teacher.components import TargetConfig
 from enough.teacher.supervision import Subject
@@ -50,8 +50,8 @@ def test_every_compared_request_has_all_interventions(lab: Laboratory, tmp_path:
         if row.intervention in (TARGET, SHUFFLE):
             assert row.mean_smd == 0
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, InterventionRow, rows, {})
-    assert read_diagnostic(path, InterventionRow)[0] == rows
+    write_parquet(path, InterventionRow, rows, {})
+    assert read_parquet(path, InterventionRow) == rows
     shown = section(rows, config, about(lab.study))
     assert [line[0] for line in shown.panels[0].table.rows] == list(INTERVENTIONS_IN_ORDER)
     assert measure(lab, config) == rows

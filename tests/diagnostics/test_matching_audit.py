@@ -17,10 +17,10 @@ from enough.diagnostics.personal.matching_audit_rows import (
     MatchingAuditRow,
 )
 from enough.diagnostics.personal.matching_audit_section import by_chance, section, share
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.evaluation.intervals import Interval
 from enough.matching.balance import Balance
 from enough.matching.replacements import match_pools
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.retrieval.pools import PooledExample
 from enough.tasks import LAMP_TASKS
 from enough.teacher.components import TargetConfig
@@ -47,8 +47,8 @@ def test_the_audit_is_the_matchers_own(lab: Laboratory, tmp_path: Path) -> None:
     assert [r.records for r in selected] == list(map(len, chosen))
 
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, MatchingAuditRow, rows, {})
-    assert read_diagnostic(path, MatchingAuditRow)[0] == rows
+    write_parquet(path, MatchingAuditRow, rows, {})
+    assert read_parquet(path, MatchingAuditRow) == rows
     shown = section(rows, CONFIG, about(lab.study))
     assert [line[:2] for line in shown.panels[0].table.rows] == [
         (part, task) for part in (POOL, SELECTED) for task in ("LaMP-4", "LaMP-7", "all")

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.transfer.contestants import Contestant, asked, require_rivals
 from enough.diagnostics.transfer.gaps import gaps, method_table, verdict
@@ -19,6 +18,7 @@ from enough.diagnostics.transfer.rerun import (
     rows_of_methods,
     with_pools_of,
 )
+from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError, UnknownNameError
 from enough.generators.config import GeneratorConfig
 from enough.tasks import LAMP_TASKS

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from enough.config import from_table
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.sections import HeatMap
 from enough.diagnostics.transfer.rerun import RerunRow
 from enough.diagnostics.transfer.retriever_independence import RetrieverConfig, measure, section
+from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError, UnknownNameError
+from enough.parquet_rows import read_parquet, write_parquet
 from tests.diagnostics.toy import about
 from tests.diagnostics.tried_rows import ABOUT, heeding_laboratory, own_cache, tried
 
@@ -41,8 +41,8 @@ def test_every_retriever_and_method_has_every_request(lab: Laboratory, retrain: 
     made = list((lab.folder / "variants").glob("retriever-bm25-*"))
     assert len(made) == 1  # by the retrained one, which runs first
     path = lab.folder / f"rows-{retrain}.parquet"
-    write_diagnostic(path, RerunRow, rows, {})
-    assert read_diagnostic(path, RerunRow)[0] == rows
+    write_parquet(path, RerunRow, rows, {})
+    assert read_parquet(path, RerunRow) == rows
     shown = section(rows, config, about(lab.study))
     assert len(shown.panels[0].table.rows) == 4  # two retrievers, two tasks
     assert any("transfer" in note for note in shown.notes) == (not retrain)

@@ -8,7 +8,6 @@ import pytest
 
 from enough.diagnostics.diagnostic import About
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.stress.candidate_ladder import INJECTED, STEPS, Ladder
 from enough.diagnostics.stress.robustness_ladder import built, measure
 from enough.diagnostics.stress.robustness_rows import OWN_POOL, LadderRow, RobustnessConfig
@@ -16,6 +15,7 @@ from enough.diagnostics.stress.robustness_section import holding, section
 from enough.diagnostics.tried import Tried
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.tasks import LAMP_TASKS
 from enough.teacher.components import TargetConfig
 from tests.diagnostics.toy import about
@@ -63,8 +63,8 @@ def test_profiles_are_of_their_pools(lab: Laboratory, tmp_path: Path) -> None:
                 [record for record in rung if record.id in row.tried.records]
             )
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, LadderRow, rows, {})
-    assert read_diagnostic(path, LadderRow)[0] == rows
+    write_parquet(path, LadderRow, rows, {})
+    assert read_parquet(path, LadderRow) == rows
     shown = section(rows, CONFIG, about(lab.study))
     assert [line[0] for line in shown.panels[0].table.rows] == [*STEPS, OWN_POOL]
 

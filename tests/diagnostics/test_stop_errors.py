@@ -12,7 +12,6 @@ from enough.controller.examples import LabelledRequest
 from enough.controller.visiting import visited_states
 from enough.diagnostics.diagnostic import About
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.sections import DotChart
 from enough.diagnostics.stopping.held_out_trees import held_out
 from enough.diagnostics.stopping.stop_audit import StopAudit, Trajectory, audit, trajectory_of
@@ -21,6 +20,7 @@ from enough.errors import DataError
 from enough.evaluation.compare_run import labelled_users
 from enough.evaluation.intervals import Interval
 from enough.labels.folder import LabelFolder
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.prompts.profile_sequences import Profile
 from enough.teacher.components import TargetConfig, raw_components
 from tests.controller.toy import features
@@ -120,8 +120,8 @@ def test_errors_of_a_toy_study(lab: Laboratory, tmp_path: Path) -> None:
         if worth[1] == 0:
             assert row.net == pytest.approx(worth[2], abs=1e-5)
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, StopErrorRow, rows, {})
-    assert read_diagnostic(path, StopErrorRow)[0] == rows
+    write_parquet(path, StopErrorRow, rows, {})
+    assert read_parquet(path, StopErrorRow) == rows
 
 
 def hand_made() -> list[StopErrorRow]:

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enough.diagnostics.fixed_length import OURS, first_records
+from enough.diagnostics.first_records import first_records
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.stress.subgroup_rows import (
     Buckets,
     SubgroupRow,
@@ -30,7 +29,9 @@ from enough.diagnostics.stress.subgroups import (
     traits_of,
 )
 from enough.diagnostics.stress.subgroups_section import section
+from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.tasks import LAMP_TASKS
 from tests.diagnostics.toy import about, toy_laboratory
 from tests.diagnostics.tried_rows import ABOUT, own_cache, tried
@@ -178,6 +179,6 @@ def test_rows_hold_both_methods_and_the_legal_history(
         assert len(pool) <= row.history <= len(whole)
         assert row.difficulty > 0
     path = tmp_path_factory.mktemp("rows") / "subgroups.parquet"
-    write_diagnostic(path, SubgroupRow, rows, {})
-    assert read_diagnostic(path, SubgroupRow)[0] == rows
+    write_parquet(path, SubgroupRow, rows, {})
+    assert read_parquet(path, SubgroupRow) == rows
     assert len(section(rows, config, about(lab.study)).panels[0].table.rows) == 9

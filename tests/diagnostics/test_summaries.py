@@ -38,7 +38,6 @@ def test_means_by_hand() -> None:
     assert found.tokens.mean == pytest.approx(40 / 3)
     assert found.harm.mean == pytest.approx(1 / 3)  # 5 is farther from 3 than 2 is
     assert found.root_stop == pytest.approx(1 / 3)
-    assert found.score == pytest.approx(-1)
     assert found.net is not None and found.net.mean == 0.5
     assert found.quality is not None and found.quality.mean == 100
 

@@ -9,7 +9,6 @@ import pytest
 from enough.baselines.fixed import FixedLength
 from enough.controller.train_config import TrainConfig
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.sections import LineChart
 from enough.diagnostics.variants.narrowed_selector import NarrowedSelector
 from enough.diagnostics.variants.sweep_section import section
@@ -18,6 +17,7 @@ from enough.diagnostics.variants.sweeps import measure, net_at, wide_subjects
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.labels.config import LabelConfig
+from enough.parquet_rows import read_parquet, write_parquet
 from enough.teacher.components import TargetConfig
 from tests.diagnostics.hand_made import about_one_task, tried
 from tests.diagnostics.toy import about
@@ -167,8 +167,8 @@ def test_a_toy_study(lab: Laboratory, tmp_path: Path) -> None:
     assert sum(row.regret is not None for row in rows) == 2 * len(groups)
 
     path = tmp_path / "rows.parquet"
-    write_diagnostic(path, SweepRow, rows, {})
-    assert read_diagnostic(path, SweepRow) == (rows, {})
+    write_parquet(path, SweepRow, rows, {})
+    assert read_parquet(path, SweepRow) == rows
     captions = [
         panel.caption.split(",")[0] for panel in section(rows, config, about(lab.study)).panels
     ]

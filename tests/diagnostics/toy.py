@@ -14,11 +14,12 @@ from typing import Any
 from enough.controller.model import ModelConfig
 from enough.controller.optimisation import FitConfig
 from enough.controller.train_config import TrainConfig
+from enough.data.folders import datasets_of
 from enough.data.splits import SliceConfig
 from enough.data.synthetic import WorldConfig
 from enough.diagnostics.diagnostic import About
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.study import Study, StudyConfig, study_data
+from enough.diagnostics.study import Study, StudyConfig
 from enough.evaluation.workshop import Workshop
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
@@ -65,12 +66,12 @@ def toy_study(folder: Path, **changes: Any) -> Study:
 
 
 def open_toy(config: StudyConfig, folder: Path, on_step: OnStep) -> Study:
-    datasets, truth = study_data(config)
+    datasets = {one.task.name: one for one in datasets_of(config.data, config.world)}
     ready = stages(config.label.retrieval.pool, config.label.matching)
     shop = Workshop(folder, list(datasets.values()), ready, on_step, load=load_words)
     labels = shop.label("labels", config.label)
     trained = shop.train(labels, "controller", config.train)
-    return Study(config, config.label, datasets, truth, ready, shop, labels, trained)
+    return Study(config, config.label, datasets, ready, shop, labels, trained)
 
 
 def toy_laboratory(folder: Path, **changes: Any) -> Laboratory:

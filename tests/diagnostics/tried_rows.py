@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
+from enough.data.folders import datasets_of
 from enough.diagnostics.diagnostic import About
 from enough.diagnostics.laboratory import Laboratory
-from enough.diagnostics.study import Study, StudyConfig, study_data
+from enough.diagnostics.study import Study, StudyConfig
 from enough.diagnostics.tried import Tried
 from enough.evaluation.workshop import Workshop
 from enough.progress import OnStep
@@ -42,14 +43,14 @@ def tried(number: int, answer: str, reference: str, task: str = "LaMP-1", **chan
 
 
 def open_with_retriever(config: StudyConfig, folder: Path, on_step: OnStep) -> Study:
-    datasets, truth = study_data(config)
+    datasets = {one.task.name: one for one in datasets_of(config.data, config.world)}
     ready = stages(config.label.retrieval.pool, config.label.matching)
     retriever = build_retriever(config.label.retrieval.retriever, ready.encoder)
     ready = replace(ready, retriever=retriever)
     shop = Workshop(folder, list(datasets.values()), ready, on_step, load=load_words)
     labels = shop.label("labels", config.label)
     trained = shop.train(labels, "controller", config.train)
-    return Study(config, config.label, datasets, truth, ready, shop, labels, trained)
+    return Study(config, config.label, datasets, ready, shop, labels, trained)
 
 
 def heeding_laboratory(folder: Path, **changes: Any) -> Laboratory:

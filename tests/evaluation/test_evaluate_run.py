@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from enough.errors import ConfigError, DataError
-from enough.evaluation.evaluate_run import Evaluated, datasets_of
+from enough.evaluation.evaluate_run import Evaluated
 from enough.evaluation.questions import ask
 from enough.evaluation.recipe import Recipe
-from enough.evaluation.rows import Row, Seconds, read_rows, read_settings
+from enough.evaluation.rows import Row, Seconds, read_rows
+from enough.parquet_rows import read_settings
 from enough.prompts.prompter import Prompter
 from enough.protocols import Asked
 from enough.teacher.components import TargetConfig
@@ -301,13 +302,6 @@ def test_what_cannot_be_evaluated(tmp_path: Path) -> None:
     (tmp_path / "d" / "trained" / "ropg-kd-0").mkdir(parents=True)
     with pytest.raises(ConfigError, match=r"ropg-kd-0: is there, but no trained method"):
         evaluate(Recipe(config(), learning), tmp_path / "d")
-
-
-def test_data_of_a_recipe(tmp_path: Path) -> None:
-    made_up = datasets_of(config())
-    assert [data.task.name for data in made_up] == [f"LaMP-{n}" for n in (1, 2, 3, 4, 5, 7)]
-    with pytest.raises(DataError, match="nowhere"):
-        datasets_of(config(data=(tmp_path / "nowhere",)))
 
 
 def test_questions_have_legal_records_and_a_pool_of_the_best(

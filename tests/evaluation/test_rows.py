@@ -11,7 +11,8 @@ import pytest
 from pyarrow import parquet
 
 from enough.errors import DataError, MissingExtraError
-from enough.evaluation.rows import Row, Seconds, read_rows, read_settings, write_rows
+from enough.evaluation.rows import Row, Seconds, read_rows, write_rows
+from enough.parquet_rows import read_settings
 
 
 def make_row(**changes: Any) -> Row:
@@ -98,5 +99,5 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
 
 def test_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match="evaluation rows needs the extra 'eval'"):
+    with pytest.raises(MissingExtraError, match="rows in Parquet needs the extra 'eval'"):
         write_rows(tmp_path / "rows.parquet", [replace(make_row(), seed=1)], {})

@@ -13,12 +13,11 @@ from typing import Any
 
 from enough.config import from_table
 from enough.data.digest import dataset_digest
+from enough.data.folders import datasets_of
 from enough.data.leakage import LeakageControls
 from enough.data.synthetic import WorldConfig
 from enough.errors import DataError
-from enough.evaluation.evaluate_run import datasets_of
-from enough.evaluation.recipe import EvaluateConfig
-from enough.evaluation.rows import read_settings
+from enough.parquet_rows import read_settings
 from enough.records import Dataset
 from enough.retrieval.pools import RetrievalConfig, build_stages
 
@@ -43,7 +42,7 @@ def datasets_behind(
     wanted = set(tasks)
     found = [
         dataset
-        for dataset in datasets_of(EvaluateConfig(data=where, world=world))
+        for dataset in datasets_of(where, world)
         if not wanted or dataset.task.name in wanted
     ]
     for dataset in found:

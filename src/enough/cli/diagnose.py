@@ -52,14 +52,11 @@ def diagnose(
     """
     from enough.diagnostics.registry import DIAGNOSTICS
     from enough.diagnostics.run import DiagnoseRun
-    from enough.errors import UnknownNameError
 
     if not names:
         typer.echo("\n".join(DIAGNOSTICS))
         return
-    for name in names:
-        if name not in DIAGNOSTICS:
-            raise UnknownNameError("diagnostic", name, DIAGNOSTICS)
+    _require_known(names)
     diagnosis = _diagnosis(config, data, labels, controller)
     with progress_bars() as update:
         sections = DiagnoseRun(diagnosis, out, update).sections(names)
@@ -91,13 +88,10 @@ def report(
     Stop it and run it again as you like: what is measured stays. The page is OUT/report.html.
     """
     from enough.diagnostics.registry import DIAGNOSTICS
-    from enough.errors import UnknownNameError
     from enough.report.build import build_report
 
     names = only or list(DIAGNOSTICS)
-    for name in names:
-        if name not in DIAGNOSTICS:
-            raise UnknownNameError("diagnostic", name, DIAGNOSTICS)
+    _require_known(names)
     diagnosis = _diagnosis(config, data, labels, controller)
     with progress_bars() as update:
         built = build_report(diagnosis, out, names, update)
@@ -106,6 +100,15 @@ def report(
         return
     typer.echo(f"{len(built.measured)} measured, {len(names) - len(built.measured)} were there.")
     typer.echo(f"Open {built.page} in a browser.")
+
+
+def _require_known(names: Sequence[str]) -> None:
+    from enough.diagnostics.registry import DIAGNOSTICS
+    from enough.errors import UnknownNameError
+
+    for name in names:
+        if name not in DIAGNOSTICS:
+            raise UnknownNameError("diagnostic", name, DIAGNOSTICS)
 
 
 def _diagnosis(

@@ -39,7 +39,8 @@ def evaluate(
 
     Stop it and run it again as you like: finished cells stay. Rows are in OUT/rows.parquet.
     """
-    from enough.evaluation.evaluate_run import EvaluateRun, datasets_of
+    from enough.data.folders import datasets_of
+    from enough.evaluation.evaluate_run import EvaluateRun
     from enough.evaluation.recipe import load_recipe
     from enough.generators.hf import HFGenerator
     from enough.teacher.preparation import load_stages
@@ -49,7 +50,7 @@ def evaluate(
         settings = dataclasses.replace(recipe.config, data=tuple(data))
         recipe = dataclasses.replace(recipe, config=settings)
     folder = out or Path("runs") / config.stem
-    run = EvaluateRun(recipe, datasets_of(recipe.config), folder)
+    run = EvaluateRun(recipe, datasets_of(recipe.config.data, recipe.config.world), folder)
     with progress_bars() as update:
         found = run.run(
             functools.partial(load_stages, recipe.config.retrieval, recipe.config.matching),

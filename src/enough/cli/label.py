@@ -23,6 +23,10 @@ def label(
     data: Annotated[list[Path], typer.Argument(help="Folders with logs or LaMP files.")],
     out: Annotated[Path, typer.Option(help="Folder for the labels; goes on if they are begun.")],
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help='Whose requests: "train" by default; "label" leaves users to report on.'),
+    ] = None,
     beta: Annotated[float | None, typer.Option(help="β, weight of specificity.")] = None,
     lambda_: Annotated[
         float | None, typer.Option("--lambda", help="λ, price of 1024 tokens.")
@@ -44,7 +48,7 @@ def label(
     from enough.labels.run import LabelRun
 
     settings = load_config(config, LabelConfig) if config else LabelConfig()
-    settings = _with_options(settings, beta, lambda_, workers)
+    settings = _with_options(settings, split, beta, lambda_, workers)
     run = LabelRun([read_folder(folder) for folder in data], settings, out)
     if dry_run:
         _estimate(run, as_json)
@@ -57,7 +61,11 @@ def label(
 
 
 def _with_options(
-    settings: LabelConfig, beta: float | None, lambda_: float | None, workers: int | None
+    settings: LabelConfig,
+    split: str | None,
+    beta: float | None,
+    lambda_: float | None,
+    workers: int | None,
 ) -> LabelConfig:
     """Options on the command line go before the file."""
     targets = settings.targets
@@ -66,7 +74,9 @@ def _with_options(
     if lambda_ is not None:
         targets = dataclasses.replace(targets, lambda_=lambda_)
     count = settings.workers if workers is None else workers
-    return dataclasses.replace(settings, targets=targets, workers=count)
+    return dataclasses.replace(
+        settings, split=split or settings.split, targets=targets, workers=count
+    )
 
 
 class _Meter:

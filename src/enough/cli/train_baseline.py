@@ -19,8 +19,8 @@ def train_baseline(
     """Train one method into a folder; settings are those of the recipe's first such method."""
     from enough.baselines.registry import METHODS, method_config, method_entry
     from enough.baselines.tools import TrainableConfig
+    from enough.data.folders import datasets_of
     from enough.errors import ConfigError
-    from enough.evaluation.evaluate_run import datasets_of
     from enough.evaluation.recipe import EvaluateConfig, MethodLine, load_recipe
 
     method_entry(kind)
@@ -35,7 +35,7 @@ def train_baseline(
     if data:
         shared = dataclasses.replace(shared, data=tuple(data))
     started = time.monotonic()
-    report = _train(line, shared, datasets_of(shared), seed, out)
+    report = _train(line, shared, datasets_of(shared.data, shared.world), seed, out)
     if as_json:
         typer.echo(json.dumps(report, indent=2))
     else:

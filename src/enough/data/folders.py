@@ -1,12 +1,14 @@
-"""Any folder of data to a `Dataset`: ours (`logs`) or LaMP's official files (`lamp`)."""
+"""Any folder of data to a `Dataset`: ours (`logs`) or LaMP's official files (`lamp`); or none."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from enough.data.lamp import is_lamp_folder, read_lamp_folder
 from enough.data.logs import is_log_folder, read_log_folder
-from enough.errors import DataError
+from enough.data.synthetic import WorldConfig, make_world
+from enough.errors import ConfigError, DataError
 from enough.records import Dataset
 from enough.tasks import Task
 
@@ -25,3 +27,14 @@ def read_folder(path: Path, task: Task | None = None) -> Dataset:
         "(dev_questions.json with dev_outputs.json)",
         path=path,
     )
+
+
+def datasets_of(folders: Sequence[Path], world: WorldConfig) -> list[Dataset]:
+    """What settings name: folders, one per task, or without any the made-up people of a world."""
+    if not folders:
+        return list(make_world(world).datasets.values())
+    found = [read_folder(folder) for folder in folders]
+    names = [dataset.task.name for dataset in found]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"data: one folder per task, please; given: {', '.join(names)}")
+    return found

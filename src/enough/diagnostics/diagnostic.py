@@ -42,7 +42,7 @@ class Diagnostic:
     Attributes:
         name: on the command line, in settings files, and of its rows' file.
         settings: dataclass of its own table in a settings file; all fields have defaults.
-        row: dataclass of its rows (`row_files`).
+        row: dataclass of its rows (`parquet_rows`).
         measure: (laboratory, settings) -> rows. The only part that may call a generator.
         section: (rows, settings, about) -> what there is to show.
         is_stored: whether rows are kept. Where measuring is reading a few files, they are not.

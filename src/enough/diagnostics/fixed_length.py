@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from enough.diagnostics.diagnostic import About, Diagnostic
+from enough.diagnostics.first_records import first_records
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.sections import (
     Format,
@@ -23,13 +24,12 @@ from enough.diagnostics.sections import (
     table,
 )
 from enough.diagnostics.summaries import Summary, summarise
-from enough.diagnostics.tried import Tried
+from enough.diagnostics.tried import OURS, Tried
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.prompts.profile_sequences import Profile
 from enough.teacher.supervision import Subject
 
-OURS = "ENOUGH"
 PAPER = (
     ("k = 0", 96.15, 0, 0.0),
     ("k = 1", 97.56, 200, 0.132),
@@ -70,16 +70,6 @@ def measure(lab: Laboratory, config: FixedLengthConfig) -> list[FixedLengthRow]:
     wanted += [(None, subject, profile) for subject, profile in zip(subjects, ours, strict=True)]
     tried = lab.try_profiles([(subject, profile) for _, subject, profile in wanted], "fixed length")
     return [FixedLengthRow(length, one) for (length, _, _), one in zip(wanted, tried, strict=True)]
-
-
-def first_records(subject: Subject, length: int) -> Profile:
-    """Up to so many records in the retriever's order; one that does not fit ends the profile."""
-    room, taken = subject.space.budget.max_profile_tokens, 0
-    for tokens in subject.space.budget.record_tokens[:length]:
-        if (room := room - tokens) < 0:
-            break
-        taken += 1
-    return tuple(range(taken))
 
 
 def section(rows: Sequence[FixedLengthRow], config: FixedLengthConfig, about: About) -> Section:

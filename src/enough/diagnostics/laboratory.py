@@ -19,6 +19,7 @@ from enough.diagnostics.tried import Tried
 from enough.errors import BudgetError, DataError
 from enough.evaluation.compare_run import labelled_users, require_unseen
 from enough.evaluation.metrics import oriented
+from enough.evaluation.sufficiency import selected_profile
 from enough.generators.answer_cache import RememberingGenerator
 from enough.generators.hf import HFGenerator
 from enough.generators.score_cache import CachedGenerator
@@ -147,13 +148,7 @@ class Laboratory:
 
     def chosen(self, selector: Selector, subjects: Sequence[Subject]) -> list[Profile]:
         """What a selector takes of every pool, as places in it."""
-        found = []
-        for subject in subjects:
-            case, budget = subject.space.case, subject.space.budget
-            place = {candidate.record.id: i for i, candidate in enumerate(case.pool)}
-            selection = selector.select(case.example.request, case.pool, budget)
-            found.append(tuple(place[record.id] for record in selection.records))
-        return found
+        return [selected_profile(selector, subject) for subject in subjects]
 
     def try_profiles(self, wanted: Sequence[tuple[Subject, Profile]], step: str) -> list[Tried]:
         """Profiles of pools, fully judged: answer, likelihood, specificity, J; equals once."""

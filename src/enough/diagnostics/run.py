@@ -12,8 +12,6 @@ refused; a diagnostic that was killed goes on from remembered likelihoods and an
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import logging
 import time
 from collections.abc import Sequence
@@ -21,21 +19,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from enough.config import key_of
+from enough.config import plain
 from enough.controller.checkpoint import load_controller
 from enough.data.digest import dataset_digest
+from enough.data.folders import datasets_of
 from enough.diagnostics.diagnostic import About, Diagnostic
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.registry import DIAGNOSTICS
-from enough.diagnostics.row_files import read_diagnostic, write_diagnostic
 from enough.diagnostics.sections import Section
 from enough.diagnostics.settings import Diagnosis
-from enough.diagnostics.study import study_data
 from enough.errors import ConfigError
 from enough.evaluation.evaluate_run import model_in_words
-from enough.labels.config import LabelConfig
 from enough.labels.folder import LabelFolder, checksum
+from enough.parquet_rows import read_parquet, read_settings, write_parquet
 from enough.progress import OnStep, silent
+from enough.records import Dataset
 from enough.run_folders import first_difference, held_folder
 
 log = logging.getLogger(__name__)
@@ -81,16 +79,15 @@ class DiagnoseRun:
         path = self.out / "rows" / f"{one.name}.parquet"
         settings = self._settings(one)
         if path.exists():
-            rows, made_with = read_diagnostic(path, one.row)
-            if (different := first_difference(made_with, settings)) is not None:
+            if (different := first_difference(read_settings(path), settings)) is not None:
                 raise ConfigError(
                     f"{path}: was measured with another setting of {different}; name another "
                     "folder, or delete the file to measure anew"
                 )
-            return rows
+            return read_parquet(path, one.row)
         started = time.monotonic()
         rows = list(one.measure(self.laboratory, own))
-        write_diagnostic(path, one.row, rows, settings)
+        write_parquet(path, one.row, rows, settings)
         log.info("%s: measured in %.0f s", one.name, time.monotonic() - started)
         self.measured.append(one.name)
         return rows
@@ -115,16 +112,15 @@ class DiagnoseRun:
         return found
 
     @cached_property
-    def _data(self) -> dict[str, Any]:
-        return study_data(self.diagnosis.study)[0]
+    def _data(self) -> dict[str, Dataset]:
+        study = self.diagnosis.study
+        return {one.task.name: one for one in datasets_of(study.data, study.world)}
 
     @cached_property
     def about(self) -> About:
         """What sections may say beside their rows."""
         study = self.diagnosis.study
-        label = study.label
-        if study.labels is not None:
-            label = LabelConfig.of_folder(LabelFolder(study.labels))
+        label = study.teacher
         point = study.train.targets
         if study.controller is not None:
             point = load_controller(study.controller).point
@@ -136,13 +132,3 @@ class DiagnoseRun:
             generator=model_in_words(label.generator),
             retriever=f"{label.retrieval.retriever}, pools of {label.retrieval.pool}",
         )
-
-
-def plain(settings: Any) -> Any:
-    """A dataclass of settings as JSON has it."""
-
-    def named(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-        return {key_of(name): value for name, value in pairs}
-
-    table = dataclasses.asdict(settings, dict_factory=named)
-    return json.loads(json.dumps(table, default=str))

@@ -14,8 +14,8 @@ from typing import Literal
 from enough.config import require_at_least
 from enough.controller.checkpoint import Trained, load_controller
 from enough.controller.train_config import TrainConfig
-from enough.data.folders import read_folder
-from enough.data.synthetic import Truth, WorldConfig, make_world
+from enough.data.folders import datasets_of
+from enough.data.synthetic import WorldConfig
 from enough.errors import ConfigError, DataError
 from enough.evaluation.workshop import Workshop, load_remembering
 from enough.labels.config import LabelConfig
@@ -67,6 +67,15 @@ class StudyConfig:
         if self.controller is not None and self.labels is None:
             raise ConfigError("study.controller needs study.labels, the labels it was trained on")
 
+    @property
+    def teacher(self) -> LabelConfig:
+        """Its settings: of the labels that are named, or of those to be made."""
+        if self.labels is None:
+            return self.label
+        folder = LabelFolder(self.labels)
+        folder.require_finished()
+        return LabelConfig.of_folder(folder)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Study:
@@ -76,7 +85,6 @@ class Study:
         config: as given.
         label: the teacher's settings: the config's, or those of the labels that were named.
         datasets: by task.
-        truth: about made-up people; None for others. Only diagnostics of the truth look at it.
         stages: leakage controls, retriever, encoder, matching.
         shop: makes further labels and controllers in the study's folder.
         labels: the folder the controller was trained on.
@@ -86,7 +94,6 @@ class Study:
     config: StudyConfig
     label: LabelConfig
     datasets: Mapping[str, Dataset]
-    truth: Truth | None
     stages: Stages
     shop: Workshop
     labels: Path
@@ -110,12 +117,8 @@ class Study:
 
 def open_study(config: StudyConfig, folder: Path, on_step: OnStep) -> Study:
     """Read or make everything a study needs."""
-    datasets, truth = study_data(config)
-    label = config.label
-    if config.labels is not None:
-        named = LabelFolder(config.labels)
-        named.require_finished()
-        label = LabelConfig.of_folder(named)
+    datasets = {one.task.name: one for one in datasets_of(config.data, config.world)}
+    label = config.teacher
     on_step("loading the encoder", 0, 1)
     stages = load_stages(label.retrieval, label.matching)
     on_step("loading the encoder", 1, 1)
@@ -123,19 +126,7 @@ def open_study(config: StudyConfig, folder: Path, on_step: OnStep) -> Study:
     labels, trained = _made(config, label, shop)
     if unknown := sorted(datasets.keys() - trained.scales.keys()):
         raise DataError(f"the labels hold no request of {unknown[0]}", path=labels)
-    return Study(config, label, datasets, truth, stages, shop, labels, trained)
-
-
-def study_data(config: StudyConfig) -> tuple[dict[str, Dataset], Truth | None]:
-    """The folders a study names, or its made-up people and what is true of them."""
-    if not config.data:
-        world = make_world(config.world)
-        return dict(world.datasets), world.truth
-    found = [read_folder(path) for path in config.data]
-    names = [dataset.task.name for dataset in found]
-    if len(set(names)) < len(names):
-        raise ConfigError(f"study.data: one folder per task, please; given: {', '.join(names)}")
-    return dict(zip(names, found, strict=True)), None
+    return Study(config, label, datasets, stages, shop, labels, trained)
 
 
 def _made(config: StudyConfig, label: LabelConfig, shop: Workshop) -> tuple[Path, Trained]:

@@ -24,7 +24,6 @@ class Summary:
     Attributes:
         quality: the direction-normalised index, 100 being the reference; None where a metric of
             the reference is zero.
-        score: mean of the leading metric, higher being better; only comparable within a task.
         harm: share of requests whose answer is worse than without a profile.
         root_stop: share of requests without a profile.
         log_likelihood_gain: g per reference token.
@@ -33,7 +32,6 @@ class Summary:
 
     requests: int
     quality: Interval | None
-    score: float
     tokens: Interval
     records: float
     harm: Interval
@@ -59,7 +57,6 @@ def summarise(
     return Summary(
         requests=len(rows),
         quality=quality(rows, reference, tasks),
-        score=fmean(row.score for row in rows),
         tokens=always([row.tokens for row in rows]),
         records=fmean(len(row.records) for row in rows),
         harm=always([float(row.is_harmed) for row in rows]),
@@ -68,6 +65,11 @@ def summarise(
         specificity=mean([row.specificity for row in rows]),
         net=mean([row.net for row in rows]),
     )
+
+
+def share_in_words(share: Interval) -> str:
+    """For sentences: per cent, with where it may lie."""
+    return f"{share.mean:.0%} ({share.low:.0%} to {share.high:.0%})"
 
 
 def quality(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+OURS = "ENOUGH"
+"""What the controller's own choices are called, among the methods of a table."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tried:

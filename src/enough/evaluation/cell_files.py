@@ -6,18 +6,18 @@ settings; a file of other settings is refused by name.
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from enough.config import plain
 from enough.errors import ConfigError
 from enough.evaluation.cells import Cell
 from enough.evaluation.equipment import Equipment
 from enough.evaluation.recipe import EvaluateConfig, MethodLine, Recipe
-from enough.evaluation.rows import Row, read_rows, read_settings, write_rows
+from enough.evaluation.rows import Row, read_rows, write_rows
+from enough.parquet_rows import read_settings
 from enough.run_folders import first_difference
 
 FORMAT = 1
@@ -87,12 +87,6 @@ class CellFiles:
             "seed": cell.seed,
             "data": self._digests[cell.task],
         }
-
-
-def plain(settings: Any) -> dict[str, Any]:
-    """A dataclass as JSON has it."""
-    table: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(settings), default=str))
-    return table
 
 
 def plain_recipe(recipe: Recipe) -> dict[str, Any]:

@@ -23,9 +23,7 @@ from enough.baselines.controlled import EnoughConfig
 from enough.baselines.registry import Group
 from enough.controller.checkpoint import load_controller
 from enough.data.digest import dataset_digest
-from enough.data.folders import read_folder
-from enough.data.synthetic import make_world
-from enough.errors import ConfigError, DataError
+from enough.errors import DataError
 from enough.evaluation.cell_files import CellFiles, plain_recipe
 from enough.evaluation.cells import Cell, run_cell
 from enough.evaluation.equipment import Equipment, LoadGenerator
@@ -60,17 +58,6 @@ class Evaluated:
     table: MainTable
     cells_made: int
     cells_found: int
-
-
-def datasets_of(config: EvaluateConfig) -> list[Dataset]:
-    """The folders a recipe names, or its made-up people."""
-    if not config.data:
-        return list(make_world(config.world).datasets.values())
-    found = [read_folder(folder) for folder in config.data]
-    names = [dataset.task.name for dataset in found]
-    if len(set(names)) < len(names):
-        raise ConfigError(f"data: one folder per task, please; given: {', '.join(names)}")
-    return found
 
 
 class EvaluateRun:

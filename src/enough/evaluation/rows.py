@@ -1,23 +1,16 @@
 """What an evaluation measured, one row per method, task, seed and request, in Parquet.
 
-In: `Row`s and the settings of the run that made them. Out: a file that appears whole, with an
-explicit schema, so that one without rows reads back typed, too. The settings lie in its metadata as
-JSON. Every table is derived from rows.
+In: `Row`s and the settings of the run that made them. Out: a file of `parquet_rows`. Every table is
+derived from rows.
 """
 
 from __future__ import annotations
 
-import io
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from enough.errors import DataError, MissingExtraError
-from enough.run_folders import write_whole
-
-_SETTINGS = b"enough"
+from enough.parquet_rows import read_parquet, write_parquet
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +74,7 @@ class Row:
 
 def write_rows(path: Path, rows: Sequence[Row], settings: Mapping[str, object]) -> None:
     """Rows and the settings they were made with; the file appears when it is on the disk."""
-    arrow, parquet = _arrow()
-    schema = _schema(arrow).with_metadata({_SETTINGS: json.dumps(settings, sort_keys=True)})
-    table = arrow.Table.from_pylist([_plain(row) for row in rows], schema=schema)
-    buffer = io.BytesIO()
-    parquet.write_table(table, buffer, compression="zstd")
-    write_whole(path, buffer.getvalue())
+    write_parquet(path, Row, rows, settings)
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -95,71 +83,4 @@ def read_rows(path: Path) -> list[Row]:
     Raises:
         DataError: if it is not a file of rows, naming what is wrong.
     """
-    arrow, parquet = _arrow()
-    wanted = _schema(arrow)
-    try:
-        table = parquet.read_table(io.BytesIO(path.read_bytes()))
-    except (OSError, arrow.ArrowException) as error:
-        raise DataError(f"cannot be read: {error}", path=path) from None
-    for column in wanted:
-        if column.name not in table.column_names:
-            raise DataError("has no such column", path=path, field=column.name)
-        if table.schema.field(column.name).type != column.type:
-            raise DataError(f"must be of type {column.type}", path=path, field=column.name)
-    return [_row(plain) for plain in table.select(wanted.names).to_pylist()]
-
-
-def read_settings(path: Path) -> dict[str, Any]:
-    """The settings a file of rows was made with."""
-    arrow, parquet = _arrow()
-    try:
-        metadata = parquet.read_schema(io.BytesIO(path.read_bytes())).metadata or {}
-        settings = json.loads(metadata[_SETTINGS])
-    except (OSError, arrow.ArrowException, KeyError, ValueError) as error:
-        raise DataError(f"settings cannot be read: {error}", path=path) from None
-    if not isinstance(settings, dict):
-        raise DataError("settings must be one JSON object", path=path)
-    return settings
-
-
-def _plain(row: Row) -> dict[str, object]:
-    """A row in the columns of the schema."""
-    plain = {f.name: getattr(row, f.name) for f in fields(Row) if f.name != "seconds"}
-    plain |= {f"seconds_{f.name}": getattr(row.seconds, f.name) for f in fields(Seconds)}
-    return plain | {"scores": list(row.scores.items()), "records": list(row.records)}
-
-
-def _row(plain: dict[str, Any]) -> Row:
-    seconds = Seconds(**{f.name: plain.pop(f"seconds_{f.name}") for f in fields(Seconds)})
-    scores, records = dict(plain.pop("scores")), tuple(plain.pop("records"))
-    return Row(**plain, seconds=seconds, scores=scores, records=records)
-
-
-def _schema(arrow: Any) -> Any:
-    text, whole, real, truth = arrow.string(), arrow.int64(), arrow.float64(), arrow.bool_()
-    optional = {"reference", "log_likelihood_gain", "gain", "specificity", "net"}
-    columns = {
-        **dict.fromkeys(("method", "task"), text),
-        "seed": whole,
-        **dict.fromkeys(("request_id", "user", "answer", "reference"), text),
-        "scores": arrow.map_(text, real),
-        "records": arrow.list_(text),
-        "profile_tokens": whole,
-        **dict.fromkeys(("one_prompt", "root_stop"), truth),
-        **dict.fromkeys(("calls", "rerank_calls", "prompt_tokens"), whole),
-        **{f"seconds_{f.name}": real for f in fields(Seconds)},
-        **dict.fromkeys(("log_likelihood_gain", "gain", "specificity", "net"), real),
-        "reason": text,
-    }
-    return arrow.schema(
-        [arrow.field(name, kind, name in optional) for name, kind in columns.items()]
-    )
-
-
-def _arrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow  # noqa: PLC0415 (an extra)
-        from pyarrow import parquet  # noqa: PLC0415 (an extra)
-    except ImportError:
-        raise MissingExtraError("evaluation rows", "eval") from None
-    return pyarrow, parquet
+    return read_parquet(path, Row)

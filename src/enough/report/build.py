@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from enough.diagnostics.run import DiagnoseRun, plain
+from enough.config import plain
+from enough.diagnostics.run import DiagnoseRun
 from enough.diagnostics.settings import Diagnosis
 from enough.progress import OnStep, silent
 from enough.report.page import Page, write_report

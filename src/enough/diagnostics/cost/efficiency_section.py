@@ -28,9 +28,9 @@ from enough.diagnostics.cost.efficiency_tables import (
 )
 from enough.diagnostics.cost.quantiles import clustered_quantile
 from enough.diagnostics.diagnostic import About
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.sections import Panel, Section, table
 from enough.diagnostics.told_apart import FEWEST_USERS
+from enough.diagnostics.tried import OURS
 from enough.evaluation.intervals import clustered
 
 

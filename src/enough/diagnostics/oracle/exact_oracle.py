@@ -15,7 +15,6 @@ from enough.diagnostics.diagnostic import Diagnostic
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.oracle.exact_oracle_rows import (
     ONE_SLOT,
-    OURS,
     ExactOracleConfig,
     ExactOracleRow,
     fixed_name,
@@ -23,6 +22,7 @@ from enough.diagnostics.oracle.exact_oracle_rows import (
 )
 from enough.diagnostics.oracle.exact_oracle_section import section
 from enough.diagnostics.oracle.exact_requests import exact_of, exact_requests, oracle_config
+from enough.diagnostics.tried import OURS
 from enough.evaluation.sufficiency import judge_all
 from enough.protocols import Selector
 from enough.teacher.backup import Kind

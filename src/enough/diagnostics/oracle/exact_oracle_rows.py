@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from enough.config import require_at_least
+from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError
 from enough.evaluation.sufficiency import EPSILONS, SufficiencyRow
 from enough.teacher.backup import Kind
 
-OURS = "ENOUGH"
 ORACLE, TEACHER, ONE_SLOT = "exact oracle", "bounded teacher", "bounded, one slot"
 
 

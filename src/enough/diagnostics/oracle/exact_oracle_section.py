@@ -15,7 +15,6 @@ from enough.diagnostics.oracle.exact_oracle_measures import (
 )
 from enough.diagnostics.oracle.exact_oracle_paper import paper_panels
 from enough.diagnostics.oracle.exact_oracle_rows import (
-    OURS,
     TEACHER,
     ExactOracleConfig,
     ExactOracleRow,
@@ -32,6 +31,7 @@ from enough.diagnostics.sections import (
     table,
 )
 from enough.diagnostics.told_apart import FEWEST_USERS, differs
+from enough.diagnostics.tried import OURS
 from enough.evaluation.intervals import Interval, difference
 from enough.teacher.oracle_config import profile_count
 

@@ -2,16 +2,14 @@
 
 In: a laboratory, M', K' and a number of requests per task. Out: `ExactRequest`s, from which U*, J*
 and all values follow without a generator (appendix, exact minimal-sufficient oracle). They are
-drawn from the requests that everything else is reported on, and scored once for each laboratory.
+the first of the requests that everything else is reported on; the laboratory remembers likelihoods,
+so asking again costs no generator call.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
-
-import numpy as np
 
 from enough.diagnostics.laboratory import Laboratory
 from enough.evaluation.sufficiency import judge, selected_profile
@@ -39,11 +37,6 @@ class ExactRequest:
         return self.tree.of.task, self.tree.of.request
 
 
-_SCORED: WeakKeyDictionary[Laboratory, dict[tuple[int, int, int], list[ExactRequest]]] = (
-    WeakKeyDictionary()
-)
-
-
 def exact_requests(
     lab: Laboratory, pool: int, max_records: int, requests: int
 ) -> list[ExactRequest]:
@@ -53,25 +46,17 @@ def exact_requests(
         lab: whose requests, generator and settings.
         pool: M', candidates left of each pool.
         max_records: K'; the study's own horizon, where that is shorter.
-        requests: per task, drawn at random from the reported ones; 0 takes all.
+        requests: per task, the first of the reported ones; 0 takes all.
     """
-    known = _SCORED.setdefault(lab, {})
-    size = (pool, max_records, requests)
-    if size not in known:
-        config = oracle_config(lab, pool, max_records)
-        drawn = _drawn(lab.subjects(), requests, lab.study.config.seed)
-        found = []
-        for subject in drawn:
-            small = Subject(
-                reduced(subject.space.case, pool),
-                lab.prompter,
-                lab.generator.window,
-                config.max_records,
-            )
-            found.append(ExactRequest(small, exact_tree(small, config, lab.generator.score)))
-            lab.on_step("exact oracle: scoring every profile", len(found), len(drawn))
-        known[size] = found
-    return known[size]
+    config = oracle_config(lab, pool, max_records)
+    subjects = lab.first_subjects(requests)
+    found = []
+    for subject in subjects:
+        case = reduced(subject.space.case, pool)
+        small = Subject(case, lab.prompter, lab.generator.window, config.max_records)
+        found.append(ExactRequest(small, exact_tree(small, config, lab.generator.score)))
+        lab.on_step("exact oracle: scoring every profile", len(found), len(subjects))
+    return found
 
 
 def oracle_config(
@@ -107,17 +92,3 @@ def regrets(
         ).regret
         for one in requests
     }
-
-
-def _drawn(subjects: Sequence[Subject], count: int, seed: int) -> list[Subject]:
-    """So many of every task, in their order."""
-    by_task: dict[str, list[Subject]] = {}
-    for subject in subjects:
-        task = subject.space.case.example.request.task.name
-        by_task.setdefault(task, []).append(subject)
-    found = []
-    for of_task in by_task.values():
-        size = min(count or len(of_task), len(of_task))
-        chosen = np.random.default_rng(seed).choice(len(of_task), size, replace=False)
-        found += [of_task[place] for place in sorted(chosen)]
-    return found

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from enough.diagnostics.diagnostic import Diagnostic
-from enough.diagnostics.fixed_length import first_records
+from enough.diagnostics.first_records import first_records
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.personal.intervention_profiles import (
     Records,

@@ -33,6 +33,7 @@ from enough.diagnostics.stopping.continuation_summaries import (
     request_of,
     summarised,
 )
+from enough.diagnostics.summaries import share_in_words
 from enough.diagnostics.told_apart import differs
 from enough.evaluation.intervals import Interval
 
@@ -214,10 +215,10 @@ def _paper_shares(order: str) -> dict[int, tuple[float, ...]]:
 def _answer(found: Mapping[tuple[str, int], Cell], cells: Cells, depth: int) -> str:
     next_, best = found[CONTROLLER, 1], found[ORACLE, 1]
     said = (
-        f"The controller's own next record would raise J at {_share(next_.share(BENEFICIAL))} of "
-        f"these and worsen the answer, J not rising, at {_share(next_.share(HARMFUL))}; a next "
-        f"record chosen with the reference known would raise J at "
-        f"{_share(best.share(BENEFICIAL))}. "
+        f"The controller's own next record would raise J at "
+        f"{share_in_words(next_.share(BENEFICIAL))} of these and worsen the answer, J not rising, "
+        f"at {share_in_words(next_.share(HARMFUL))}; a next record chosen "
+        f"with the reference known would raise J at {share_in_words(best.share(BENEFICIAL))}. "
     )
     if depth == 1:
         return said.strip()
@@ -227,10 +228,6 @@ def _answer(found: Mapping[tuple[str, int], Cell], cells: Cells, depth: int) -> 
             f"Whether {depth} records do more harm than one cannot be told from "
             f"{next_.prefixes} prefixes."
         )
-    after = _share(found[CONTROLLER, depth].share(HARMFUL))
+    after = share_in_words(found[CONTROLLER, depth].share(HARMFUL))
     more = "more" if harm.mean > 0 else "less"
     return said + f"After {depth} records the harmful share is {after}: {more} than after one."
-
-
-def _share(value: Interval) -> str:
-    return f"{value.mean:.0%} ({value.low:.0%} to {value.high:.0%})"

@@ -27,6 +27,7 @@ from enough.diagnostics.sections import (
 )
 from enough.diagnostics.stopping.held_out_trees import held_out
 from enough.diagnostics.stopping.stop_audit import HORIZON, NO_ROOM, StopAudit, audit, trajectory_of
+from enough.diagnostics.summaries import share_in_words
 from enough.diagnostics.told_apart import differs
 from enough.evaluation.intervals import Interval, clustered
 
@@ -196,9 +197,9 @@ def _answer(rows: Sequence[StopErrorRow], rates: Mapping[str, Interval]) -> str:
     )
     said = (
         f"Of {len(rows)} held-out requests the policy stops too early at "
-        f"{_share(rates['premature'])} and too late at {_share(rates['late'])}; "
-        f"{_share(rates['forced at K_max'])} are ended by K_max. Against the teacher's benchmark "
-        f"it loses {loss.mean:.3f} of J a request ({loss.low:.3f} to {loss.high:.3f}). "
+        f"{share_in_words(rates['premature'])} and too late at {share_in_words(rates['late'])}; "
+        f"{share_in_words(rates['forced at K_max'])} are ended by K_max. Against the teacher's "
+        f"benchmark it loses {loss.mean:.3f} of J a request ({loss.low:.3f} to {loss.high:.3f}). "
     )
     one, other = "too late", "too early"
     if late_less_premature.mean < 0:
@@ -206,10 +207,6 @@ def _answer(rows: Sequence[StopErrorRow], rates: Mapping[str, Interval]) -> str:
     if not differs(late_less_premature, len(set(users))):
         return said + "Which of the two errors is more frequent cannot be told."
     return said + f"It stops {one} more often than {other}."
-
-
-def _share(value: Interval) -> str:
-    return f"{value.mean:.0%} ({value.low:.0%} to {value.high:.0%})"
 
 
 STOP_ERRORS = Diagnostic("stop-errors", StopErrorsConfig, StopErrorRow, measure, section)

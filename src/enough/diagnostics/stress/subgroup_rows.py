@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from enough.config import require_at_least
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.task_metrics import by_task, mean_of, metric_estimate
 from enough.diagnostics.told_apart import FEWEST_USERS
-from enough.diagnostics.tried import Tried
+from enough.diagnostics.tried import OURS, Tried
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Estimate, Interval, clustered
 from enough.tasks import METRIC_IS_HIGHER_BETTER, Task

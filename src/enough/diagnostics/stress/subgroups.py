@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from enough.diagnostics.diagnostic import Diagnostic
-from enough.diagnostics.fixed_length import OURS, first_records
+from enough.diagnostics.first_records import first_records
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.stress.subgroup_rows import Buckets, SubgroupRow, SubgroupsConfig
 from enough.diagnostics.stress.subgroups_section import section
+from enough.diagnostics.tried import OURS
 from enough.teacher.supervision import Subject
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from enough.diagnostics.diagnostic import About
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.sections import Dot, DotChart, Format, Panel, Section, Value, table
 from enough.diagnostics.stress.subgroup_rows import (
     DIMENSIONS,
@@ -19,7 +18,7 @@ from enough.diagnostics.stress.subgroup_rows import (
     groups,
 )
 from enough.diagnostics.summaries import summarise
-from enough.diagnostics.tried import Tried
+from enough.diagnostics.tried import OURS, Tried
 from enough.evaluation.intervals import Interval
 
 PAPER = (

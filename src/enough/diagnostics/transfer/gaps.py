@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from enough.diagnostics.fixed_length import OURS
 from enough.diagnostics.sections import Format, Table, Value, table
 from enough.diagnostics.summaries import summarise
 from enough.diagnostics.task_metrics import (
@@ -22,7 +21,7 @@ from enough.diagnostics.task_metrics import (
 )
 from enough.diagnostics.told_apart import FEWEST_USERS
 from enough.diagnostics.transfer.rerun import RerunRow
-from enough.diagnostics.tried import Tried
+from enough.diagnostics.tried import OURS, Tried
 from enough.evaluation.intervals import Interval
 from enough.tasks import Task
 

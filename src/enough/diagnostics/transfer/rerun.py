@@ -13,10 +13,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from enough.diagnostics.fixed_length import OURS, first_records
+from enough.diagnostics.first_records import first_records
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.transfer.contestants import Contestant, asked, built, equipped
-from enough.diagnostics.tried import Tried
+from enough.diagnostics.tried import OURS, Tried
 from enough.evaluation.metrics import oriented
 from enough.generators.config import GeneratorConfig
 from enough.protocols import Answered

@@ -38,7 +38,6 @@ _FORMATS: Mapping[str, Format] = {
     "Root STOP": "share",
     "Regret": "signed",
 }
-Groups = Mapping[str, Sequence[Judged]]
 
 
 def section(rows: Sequence[AblationRow], config: AblationConfig, about: About) -> Section:

@@ -27,12 +27,11 @@ from enough.online.policy import ControllerPolicy
 def measure(lab: Laboratory, config: AblationConfig) -> list[AblationRow]:
     """Train everybody, let everybody choose, then judge what was chosen."""
     subjects = lab.subjects()
+    size = (config.oracle_pool, config.oracle_records, config.oracle_requests)
+    exact = exact_requests(lab, *size) if config.oracle_requests else []
     wanted, about = [], []
     for variant, policy, length in _policies(lab, config):
-        known = {}
-        if config.oracle_requests:
-            size = (config.oracle_pool, config.oracle_records, config.oracle_requests)
-            known = regrets(lab, policy, exact_requests(lab, *size))
+        known = regrets(lab, policy, exact)
         for subject, profile in zip(subjects, lab.chosen(policy, subjects), strict=True):
             request = subject.space.case.example.request
             wanted.append((subject, profile))

@@ -55,12 +55,11 @@ def measure(lab: Laboratory, config: SweepConfig) -> list[SweepRow]:
     """Label and train what is missing, let everybody choose, then judge what was chosen."""
     trials = list(_trials(lab, config))
     subjects = wide_subjects(lab, config)
+    size = (config.oracle_pool, config.oracle_records, config.oracle_requests)
+    exact = exact_requests(lab, *size) if config.oracle_requests else []
     wanted, about = [], []
     for trial in trials:
-        known = {}
-        if config.oracle_requests:
-            size = (config.oracle_pool, config.oracle_records, config.oracle_requests)
-            known = regrets(lab, trial.selector, exact_requests(lab, *size))
+        known = regrets(lab, trial.selector, exact)
         for subject, profile in zip(subjects, lab.chosen(trial.selector, subjects), strict=True):
             request = subject.space.case.example.request
             wanted.append((subject, profile))
