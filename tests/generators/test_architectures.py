@@ -11,8 +11,8 @@ import transformers
 
 from enough.errors import ModelError
 from enough.generators.causal_lm import CausalLM
-from enough.generators.hf import build_scorer
 from enough.generators.naive import NaiveScorer
+from enough.generators.scorer_choice import build_scorer
 from enough.protocols import ScoredSequence
 
 SIZES = {

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from enough.generators.causal_lm import CausalLM
 from enough.generators.forked import ForkedScorer
-from enough.generators.hf import exact_scorer
 from enough.generators.naive import NaiveScorer
 from enough.generators.packed import PackedScorer
+from enough.generators.scorer_choice import exact_scorer
 from enough.generators.scoring import Scorer
 from enough.protocols import ScoredSequence
 from tests.conftest import TinyModel

@@ -20,9 +20,10 @@ from enough.bench.search_like import search_like_profiles
 from enough.data.leakage import LeakageControls
 from enough.errors import DataError
 from enough.generators.causal_lm import CausalLM
-from enough.generators.hf import SCORERS, HFGenerator, batch_tokens, exact_scorer
+from enough.generators.hf import HFGenerator
 from enough.generators.naive import NaiveScorer
 from enough.generators.packed import PackedScorer
+from enough.generators.scorer_choice import SCORERS, batch_tokens, exact_scorer
 from enough.generators.scoring import Scorer
 from enough.generators.token_trie import distinct_tokens, input_tokens, packs
 from enough.prompts.prompter import Prompter

@@ -6,9 +6,8 @@ The fastest scorer that is exact for the architecture is chosen from its configu
 
 from __future__ import annotations
 
-import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,42 +22,37 @@ from enough.errors import MissingExtraError, ModelError
 from enough.generators.attention_reading import AttentionReader
 from enough.generators.causal_lm import CausalLM
 from enough.generators.config import GeneratorConfig, ScorerName, locate_adapter
-from enough.generators.forked import ForkedScorer
 from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.naive import NaiveScorer
-from enough.generators.packed import PackedScorer
 from enough.generators.prompt_side import window_of
-from enough.generators.scoring import Scorer
+from enough.generators.scorer_choice import batch_tokens, build_scorer, compiled_scorer
 from enough.generators.steering import SteeredScores
 from enough.generators.weights import locate_model
 from enough.protocols import OnBatch, ScoredSequence, Steering, Tokens
 
-log = logging.getLogger(__name__)
-
-SCORERS: dict[str, Callable[[CausalLM, int], Scorer]] = {
-    "naive": NaiveScorer,
-    "packed": PackedScorer,
-    "forked": ForkedScorer,
-}
-_RECURRENT = {"linear_attention", "mamba", "conv", "hybrid"}
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
-_GENERATION_TOKENS = 8192  # prompt tokens decoded together
+_GENERATION_TOKENS = {"cpu": 8192, "cuda": 131_072}  # prompt tokens decoded together
 
 
 class HFGenerator:
     """A frozen causal language model. Implements `protocols.OpenGenerator`."""
 
-    def __init__(self, model: Any, tokenizer: Any, scorer: ScorerName = "auto") -> None:
+    def __init__(
+        self, model: Any, tokenizer: Any, scorer: ScorerName = "auto", *, is_compiled: bool = False
+    ) -> None:
         self.lm = CausalLM(model)
         self.tokenizer = HFTokenizer(tokenizer)
         self.window = window_of(self.lm.config)
         self.batch_tokens = batch_tokens(self.lm)
         self.scorer = build_scorer(self.lm, scorer)
+        if is_compiled:
+            self.scorer = compiled_scorer(self.lm, self.scorer)
         self._end_tokens = _end_tokens(model, tokenizer)
         self.turn_end = _turn_end(tokenizer, self._end_tokens)
         # In half precision scorers differ by rounding, so their scores are kept apart.
         exact = self.lm.dtype == torch.float32
-        way = "" if exact else f"-{type(self.scorer).__name__}-{self.lm.device.type}"
+        kind = type(self.scorer).__name__ + ("-compiled" if is_compiled else "")
+        way = "" if exact else f"-{kind}-{self.lm.device.type}"
         self.fingerprint = fingerprint(model, tokenizer) + way
         self._lock = threading.Lock()  # scoring hooks into the model
 
@@ -72,7 +66,7 @@ class HFGenerator:
         model = checkpoint.model
         if config.adapter is not None:
             model = _with_adapter(model, config.adapter)
-        return cls(model, checkpoint.tokenizer, config.scorer)
+        return cls(model, checkpoint.tokenizer, config.scorer, is_compiled=config.compile)
 
     def score(
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
@@ -96,9 +90,10 @@ class HFGenerator:
         """One greedy answer per prompt; equal prompts are answered once."""
         distinct = {prompt.tobytes(): prompt for prompt in prompts}
         order = sorted(distinct.values(), key=len)
+        room = _GENERATION_TOKENS.get(self.lm.device.type, _GENERATION_TOKENS["cpu"])
         answers: dict[bytes, str] = {}
         while order:
-            count = max(1, min(len(order), _GENERATION_TOKENS // len(order[-1])))
+            count = max(1, min(len(order), room // len(order[-1])))
             batch, order = order[-count:], order[:-count]
             for prompt, answer in zip(batch, self._decode(batch, max_new_tokens), strict=True):
                 answers[prompt.tobytes()] = answer
@@ -155,64 +150,6 @@ class HFGenerator:
                 pad_token_id=self._end_tokens[0],
             )
         return [self.tokenizer.decode(row).strip() for row in output[:, longest:].tolist()]
-
-
-def build_scorer(lm: CausalLM, name: ScorerName = "auto") -> Scorer:
-    """The scorer of that name, or the fastest one that is exact for the model.
-
-    Raises:
-        ModelError: if the scorer asked for is not exact for this model.
-    """
-    chosen = exact_scorer(lm.config) if name == "auto" else name
-    if chosen == "naive":
-        return NaiveScorer(lm, batch_tokens(lm))
-    attention = lm.model.config._attn_implementation
-    problem = disagreement(lm, SCORERS[chosen])
-    if problem is None:
-        return SCORERS[chosen](lm, batch_tokens(lm))
-    if name != "auto":
-        raise ModelError(f"the scorer {name!r} is not exact for {lm.config.model_type}: {problem}")
-    log.warning("scoring %s in padded batches (%s: %s)", lm.config.model_type, chosen, problem)
-    lm.model.set_attn_implementation(attention)
-    return NaiveScorer(lm, batch_tokens(lm))
-
-
-def disagreement(lm: CausalLM, build: Callable[[CausalLM, int], Scorer]) -> str | None:
-    """What is wrong with a scorer for this model, judged on a small tree; None if nothing is.
-
-    Architectures differ in more ways than their configurations tell, and a likelihood that is
-    silently wrong is worse than a slow one.
-    """
-    ids = np.arange(1, 200, dtype=np.int32) * 7 % (lm.config.vocab_size - 1) + 1
-    head, first, second, tail = ids[:40], ids[60:90], ids[90:130], ids[150:170]
-    profiles: tuple[list[Tokens], ...] = ([], [first], [first, second], [second], [second, first])
-    sequences = [ScoredSequence(np.concatenate([head, *p, tail]), 5) for p in profiles]
-    expected = NaiveScorer(lm, 4096).score(sequences)
-    try:
-        found = build(lm, 64).score(sequences)
-    except Exception as error:  # noqa: BLE001 (whatever an architecture does not support)
-        return f"{type(error).__name__}: {error}"
-    finally:
-        lm.forward_passes = 0
-    tolerance = 1e-3 if lm.dtype == torch.float32 else 0.3
-    worst = float(np.abs(found - expected).max())
-    return None if worst <= tolerance else f"off by {worst:.3g}"
-
-
-def batch_tokens(lm: CausalLM) -> int:
-    """Tokens to compute together: what fits a CPU's caches, what keeps a GPU busy (measured)."""
-    return 65_536 if lm.device.type == "cuda" else 2048
-
-
-def exact_scorer(config: Any) -> ScorerName:
-    """Packed for full attention, forked for recurrent layers, naive for anything else."""
-    layers = set(getattr(config, "layer_types", None) or ["full_attention"])
-    if getattr(config, "attn_logit_softcapping", None) or "sliding_attention" in layers:
-        return "naive"
-    if layers == {"full_attention"}:
-        window = getattr(config, "sliding_window", None)
-        return "naive" if window and window < window_of(config) else "packed"
-    return "forked" if layers <= _RECURRENT | {"full_attention"} else "naive"
 
 
 def _with_adapter(model: Any, adapter: Path) -> Any:

@@ -9,7 +9,7 @@ registry of attention functions, so any architecture that uses that works unchan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from enough.generators.causal_lm import CausalLM
+from enough.generators.compiled_layers import COMPILED_ATTENTION, CompiledLayers
 from enough.generators.packed_attention import (
     ATTENTION,
     Layout,
@@ -32,10 +33,14 @@ from enough.protocols import OnBatch, ScoredSequence
 class PackedScorer:
     """Packs of at most `max_tokens` tokens: few enough for its caches, enough to keep it busy."""
 
-    def __init__(self, lm: CausalLM, max_tokens: int) -> None:
+    def __init__(
+        self, lm: CausalLM, max_tokens: int, compiled: CompiledLayers | None = None
+    ) -> None:
         self._lm = lm
         self._max_tokens = max_tokens
-        lm.model.set_attn_implementation(ATTENTION)
+        self._compiled = compiled
+        attention = ATTENTION if compiled is None else COMPILED_ATTENTION
+        lm.model.set_attn_implementation(attention)
 
     @torch.inference_mode()
     def score(
@@ -44,9 +49,10 @@ class PackedScorer:
         """One value per sequence."""
         results = Results(len(sequences), on_batch)
         memory = PathMemory()
-        for pack in packs(sequences, self._max_tokens):
-            members = [sequences[i] for i in pack.members]
-            results.add(pack.members, self._pack(pack, members, memory))
+        with nullcontext() if self._compiled is None else self._compiled.in_place():
+            for pack in packs(sequences, self._max_tokens):
+                members = [sequences[i] for i in pack.members]
+                results.add(pack.members, self._pack(pack, members, memory))
         return results.scores
 
     def _pack(
