@@ -340,3 +340,13 @@ def test_a_controller_of_the_round_before_chooses(
         train_small(labels, tmp_path / "d", chooser=warm, targets=TargetConfig(lambda_=0.2))
     with pytest.raises(ModelError, match="not a controller"):
         train_small(labels, tmp_path / "d", chooser=tmp_path)
+
+
+def test_blind_states_are_another_controller(labels: Path, tmp_path: Path) -> None:
+    found = train_small(labels, tmp_path / "c", states="blind")
+    assert json.loads((tmp_path / "c" / "settings.json").read_text())["config"]["states"] == "blind"
+    with pytest.raises(ConfigError, match=r"another setting of config\.states"):
+        train_small(labels, tmp_path / "c")
+    whole = train_small(labels, tmp_path / "d")
+    assert whole["selection"] != found["selection"]
+    assert whole["stopping"]["states"] == found["stopping"]["states"], "judged on the same states"

@@ -125,6 +125,17 @@ def test_roll_out_keeps_to_the_rules() -> None:
     assert [profile for profile, _ in roll_out(model, pools, POINT)] == [(), (), ()]
 
 
+def test_a_policy_that_would_stop_is_walked_on() -> None:
+    model = controller()
+    torch.nn.init.constant_(model.second.bias, -5.0)  # never wants anything
+    pools = [features(5, seed=1), features(1), dataclasses.replace(features(4), room=0)]
+    walked = [profile for profile, _ in roll_out(model, pools, POINT, at_least=2)]
+    assert [len(profile) for profile in walked] == [2, 1, 0]  # as far as there are records, room
+    torch.nn.init.constant_(model.second.bias, 5.0)
+    (profile, _), *_ = roll_out(model, pools, POINT, at_least=2)
+    assert len(profile) == 3, "it may go on of its own accord"
+
+
 def test_roll_out_of_one_is_roll_out_of_many() -> None:
     model, pools = controller(), [features(n, seed=n) for n in (2, 5, 3, 4)]
     together = roll_out(model, pools, POINT)

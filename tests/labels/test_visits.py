@@ -68,6 +68,15 @@ def test_the_union_of_both_rounds(tmp_path: Path) -> None:
     ), "a unit stays what it was"
 
 
+def test_levels_below_visited_states_are_part_of_the_settings(tmp_path: Path) -> None:
+    _, scored = run(tmp_path / "one")
+    _, everything = run(tmp_path / "two", visits=Visits(tmp_path / "one", VISITED))
+    _, shallow = run(tmp_path / "three", visits=Visits(tmp_path / "one", VISITED, levels=1))
+    assert 0 < shallow < everything < scored
+    with pytest.raises(ConfigError, match=r"another setting of visits\.levels"):
+        run(tmp_path / "three", visits=Visits(tmp_path / "one", VISITED))
+
+
 def _point() -> str:
     return "beta-0.4-lambda-0.1"
 

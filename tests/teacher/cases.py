@@ -44,6 +44,7 @@ def make_case(
     request: str = "q1",
     unmatched: Sequence[int] = (),
     visited: tuple[Profile, ...] = (),
+    visited_levels: int = 0,
 ) -> Case:
     """Record i says two to four of twelve words, the reference all of them.
 
@@ -77,6 +78,7 @@ def make_case(
         diversity=tuple(sorted(range(pool), key=lambda i: (i % 2, i))),
         likeness=np.asarray(vectors @ vectors.T, np.float32),
         visited=visited,
+        visited_levels=visited_levels,
     )
 
 

@@ -22,8 +22,13 @@ from enough.prompts.profile_sequences import Profile
 from enough.prompts.prompter import L_REF
 from enough.teacher.backup import Targets, back_up
 from enough.teacher.components import Scale, TargetConfig, scaled_components
-from enough.teacher.proposals import SearchConfig, proposed_actions, root_profiles
-from enough.teacher.scored_tree import ScoredTree
+from enough.teacher.proposals import (
+    SearchConfig,
+    proposed_actions,
+    root_profiles,
+    visited_profiles,
+)
+from enough.teacher.scored_tree import ScoredTree, blind_part
 from enough.teacher.specificity import SpecificityConfig
 from enough.teacher.supervision import Subject, TeacherConfig, supervise
 from tests.teacher.cases import RandomScores, make_case, make_subject, supervised
@@ -138,11 +143,16 @@ def expanded(tree: ScoredTree) -> dict[Profile, list[int]]:
     return actions
 
 
+def all_roots(subject: Subject, config: SearchConfig) -> list[Profile]:
+    """The search's own and the visited ones."""
+    return [*root_profiles(subject.space, config), *visited_profiles(subject.space)]
+
+
 def beam(
     subject: Subject, config: SearchConfig, root: Profile, scores: Mapping[Profile, float]
 ) -> set[Profile]:
     """What lies below one root, found on its own."""
-    roots = root_profiles(subject.space, config)
+    roots = all_roots(subject, config)
     found, level = {root}, [root]
     while level:
         children = []
@@ -165,7 +175,7 @@ def test_budgets_are_kept(seed: int, room: int | None) -> None:
     case = make_case(9, visited=((7, 1), (best,)))
     subject = make_subject(case, 5, room=room)
     found, asked = supervised(subject, TeacherConfig(config), scores)
-    space, tree, roots = subject.space, found.tree, root_profiles(subject.space, config)
+    space, tree, roots = subject.space, found.tree, all_roots(subject, config)
     actions, every = expanded(tree), [profile for step in asked for profile in step]
 
     assert len(set(every)) == len(every) == found.calls
@@ -190,6 +200,41 @@ def test_budgets_are_kept(seed: int, room: int | None) -> None:
     for profile, is_full in zip(tree.profiles, targets.is_fully_expanded, strict=True):
         feasible = space.feasible(profile)
         assert is_full == (bool(feasible) and actions.get(profile) == feasible)
+
+
+@pytest.mark.parametrize("levels", [1, 2])
+def test_below_visited_states_so_many_levels_are_searched(levels: int) -> None:
+    config = SearchConfig(max_records=5, actions=3, width=2, roots=())
+    scores = RandomScores(3)
+    lowest = min(range(9), key=lambda place: scores[(place,)])  # no beam comes through it
+    plain = supervised(make_subject(make_case(9), 5), TeacherConfig(config), scores)[0].tree
+    case = make_case(9, visited=((lowest,),), visited_levels=levels)
+    tree = supervised(make_subject(case, 5), TeacherConfig(config), scores)[0].tree
+    added = set(tree.profiles) - set(plain.profiles)
+    assert set(plain.profiles) <= set(tree.profiles)
+    assert {profile[0] for profile in added} == {lowest}
+    assert sorted({len(profile) for profile in added}) == list(range(2, 2 + levels))
+    assert sum(len(profile) == 2 for profile in added) == 8, "a visited state is expanded fully"
+
+
+def test_the_blind_part_is_there_whatever_came_of_it() -> None:
+    """Another reference changes which prefixes are kept, but not the blind part's profiles."""
+    config = SearchConfig(max_records=4, actions=3, width=2, roots=("random",))
+    case = make_case(8, visited=((6, 2),), visited_levels=1)
+    trees = [
+        supervised(make_subject(case), TeacherConfig(config), RandomScores(seed))[0].tree
+        for seed in (0, 1)
+    ]
+    assert trees[0].profiles != trees[1].profiles
+    blind = [blind_part(tree) for tree in trees]
+    assert blind[0].profiles == blind[1].profiles
+    assert {(), (6, 2), (6, 2, 0), (7,)} <= set(blind[0].profiles)
+    for tree, part in zip(trees, blind, strict=True):
+        whole, small = (scaled_components(one, SCALE) for one in (tree, part))
+        place = {profile: i for i, profile in enumerate(tree.profiles)}
+        same = [place[profile] for profile in part.profiles]
+        for name in ("gain", "specificity", "cost", "is_specificity_known"):
+            assert (getattr(small, name) == getattr(whole, name)[same]).all()
 
 
 def test_what_gains_nothing_has_no_slot_looked_at() -> None:

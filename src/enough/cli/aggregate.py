@@ -18,6 +18,15 @@ def aggregate(
     controller: Annotated[Path, typer.Argument(help="Folder of `enough train` on these labels.")],
     data: Annotated[list[Path], typer.Argument(help="The folders that were labelled.")],
     out: Annotated[Path, typer.Option(help="Folder for the labels of both rounds.")],
+    at_least: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Walk on to so many records where the controller would stop before."
+        ),
+    ] = 0,
+    levels: Annotated[
+        int, typer.Option(min=0, help="Levels searched below visited states; 0: to the horizon.")
+    ] = 0,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0 chooses.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -42,7 +51,8 @@ def aggregate(
         encoder = CachedEncoder(load_encoder())
         trained = load_controller(controller, encoder=encoder.fingerprint)
         labelled = read_labelled(labels, datasets, encoder, update)
-        visits = Visits(labels, visited_states(trained, labelled.requests))
+        states = visited_states(trained, labelled.requests, at_least)
+        visits = Visits(labels, states, levels)
     config = dataclasses.replace(config, workers=workers, targets=trained.point)
     report = label_with_progress(LabelRun(datasets, config, out, visits))
     report["visited_states"] = sum(map(len, visits.profiles.values()))

@@ -29,8 +29,16 @@ def roll_out(
     model: Controller,
     features: Sequence[PoolFeatures],
     point: TargetConfig,
+    at_least: int = 0,
 ) -> list[tuple[Profile, float]]:
-    """The profile chosen for each request, and its predicted net value from the root."""
+    """The profile chosen for each request, and its predicted net value from the root.
+
+    Args:
+        model: the controller.
+        features: of the requests.
+        point: β and λ.
+        at_least: STOP is not taken before so many records, where there are any that fit.
+    """
     requests = collate_requests(features, model.tasks)
     encoded = model.encode(requests)
     count, size = requests.is_there.shape
@@ -67,7 +75,8 @@ def roll_out(
             best = int(values.argmax())
             if depth == 0:
                 promised[i] = max(values[best], ends[row])
-            if values[best] > ends[row]:
+            must = depth < at_least and is_open.any()
+            if must or values[best] > ends[row]:
                 chosen[i].append(best)
                 still.append(i)
         active, depth = still, depth + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from enough.config import key_of, require_at_least
 from enough.controller.losses import LossConfig
@@ -22,6 +22,8 @@ class TrainConfig:
 
     Attributes:
         kind: how targets are backed up: "hindsight" is the paper's, "crossfit" is not optimistic.
+        states: "blind" learns only from states that are in a tree whatever came of them: roots and
+            their children, not what the search kept because it turned out well.
         folds: of the cross-fitting.
         chooser: folder of a controller that chooses the leaves of cross-fitted targets, instead of
             models of the folds.
@@ -33,6 +35,7 @@ class TrainConfig:
     """
 
     kind: Kind = "crossfit"
+    states: Literal["all", "blind"] = "all"
     folds: int = 5
     chooser: Path | None = None
     start: Path | None = None
@@ -44,6 +47,8 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         require_at_least(self, {"folds": 3, "seed": 0})
+        if self.states not in ("all", "blind"):
+            raise UnknownNameError("states", self.states, ("all", "blind"))
         if self.kind not in get_args(Kind):
             raise UnknownNameError("kind of targets", self.kind, get_args(Kind))
         if self.chooser is not None and self.kind != "crossfit":

@@ -35,6 +35,8 @@ from enough.controller.training import fit
 from enough.controller.unfinished_training import FitFiles
 from enough.errors import DataError
 from enough.progress import OnStep
+from enough.teacher.components import scaled_components
+from enough.teacher.scored_tree import blind_part
 
 __all__ = ["TrainConfig", "summary", "train"]
 
@@ -58,10 +60,11 @@ def train(
     beginning = begin(config, data.requests, data.made_with.encoder)
     config = dataclasses.replace(config, model=beginning.config)
     tasks = list(beginning.tasks)
+    shown, watched = (_states_of(part, data, config) for part in (learn, select))
     with _kept_in(keep) as keeper:
         targets = train_targets(
-            learn,
-            select,
+            shown,
+            watched,
             config,
             tasks=tasks,
             encoder=data.made_with.encoder,
@@ -70,8 +73,8 @@ def train(
         )
         model = fit(
             beginning,
-            Labelled.of(learn, targets.learn),
-            Labelled.of(select, targets.select),
+            Labelled.of(shown, targets.learn),
+            Labelled.of(watched, targets.select),
             Objective(config.targets, config.loss),
             config.fit,
             stage=Stage.last(config.seed),
@@ -105,6 +108,19 @@ def _parts(data: LabelledData, seed: int) -> tuple[list[LabelledRequest], list[L
         if not part:
             raise DataError(f"too few labelled users: none is left for {name}")
     return parts[0], parts[1]
+
+
+def _states_of(
+    part: list[LabelledRequest], data: LabelledData, config: TrainConfig
+) -> list[LabelledRequest]:
+    """What is learnt from: whole trees, or their blind parts."""
+    if config.states == "all":
+        return part
+    trees = [blind_part(request.tree) for request in part]
+    return [
+        LabelledRequest(r.features, tree, scaled_components(tree, data.scales[tree.of.task]))
+        for r, tree in zip(part, trees, strict=True)
+    ]
 
 
 @contextmanager

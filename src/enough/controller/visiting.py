@@ -19,9 +19,13 @@ _TOGETHER = 256  # requests that are rolled out at once
 
 
 def visited_states(
-    trained: Trained, requests: Sequence[LabelledRequest]
+    trained: Trained, requests: Sequence[LabelledRequest], at_least: int = 0
 ) -> dict[str, tuple[Profile, ...]]:
-    """Visited states by request; requests at which the policy stops at once have none."""
+    """Visited states by request; requests at which the policy stops at once have none.
+
+    With `at_least` the policy is walked on to so many records where it would stop: what lies
+    behind a STOP that came too early is seen by nobody otherwise.
+    """
     unknown = sorted({r.features.task for r in requests} - trained.model.tasks.keys())
     if unknown:
         known = ", ".join(trained.model.tasks)
@@ -29,7 +33,8 @@ def visited_states(
     found = {}
     for start in range(0, len(requests), _TOGETHER):
         some = requests[start : start + _TOGETHER]
-        chosen = roll_out(trained.model, [one.features for one in some], trained.point)
+        features = [one.features for one in some]
+        chosen = roll_out(trained.model, features, trained.point, at_least)
         for one, (profile, _) in zip(some, chosen, strict=True):
             found[f"{one.tree.of.task}/{one.tree.of.request}"] = prefixes([profile])
     return found

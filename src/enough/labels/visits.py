@@ -28,10 +28,12 @@ class Visits:
     Attributes:
         earlier: the folder; its scores and scales are taken over.
         profiles: name of a case -> the states the policy visited, the empty one left out.
+        levels: how many are searched below them; 0: to the horizon.
     """
 
     earlier: Path
     profiles: Mapping[str, tuple[Profile, ...]]
+    levels: int = 0
 
     def settings(self) -> dict[str, Any]:
         """What the new labels depend on."""
@@ -39,6 +41,7 @@ class Visits:
         return {
             "labels": checksum(LabelFolder(self.earlier).manifest_file),
             "states": hashlib.blake2b(states, digest_size=16).hexdigest(),
+            "levels": self.levels,
         }
 
     def require_same_teacher(self, settings: Mapping[str, Any]) -> None:
@@ -65,7 +68,7 @@ class Visits:
 
     def added_to(self, case: Case) -> Case:
         """The case with its visited states as further roots."""
-        return replace(case, visited=self.profiles.get(case.name, ()))
+        return replace(case, visited=self.profiles.get(case.name, ()), visited_levels=self.levels)
 
 
 def prefixes(profiles: Iterable[Profile]) -> tuple[Profile, ...]:

@@ -36,6 +36,7 @@ class Case:
         diversity: places of the pool in the order of maximal marginal relevance.
         likeness: cosines between pool records, [n, n].
         visited: further roots, such as states that a policy came through.
+        visited_levels: how many levels are searched below these; 0: to the horizon.
     """
 
     example: Example
@@ -45,6 +46,7 @@ class Case:
     diversity: Profile
     likeness: Floats
     visited: tuple[Profile, ...] = ()
+    visited_levels: int = 0
 
     @property
     def name(self) -> str:

@@ -45,7 +45,7 @@ class SearchConfig:
 
 
 def root_profiles(space: SearchSpace, config: SearchConfig) -> list[Profile]:
-    """Distinct roots: the empty profile, one of each source, and what was visited."""
+    """Distinct roots of the search's own: the empty profile and one of each source."""
     rng = space.random(config.seed, _ROOTS)
     roots: list[Profile] = [()]
     horizon, count = space.budget.max_records, len(config.roots)
@@ -53,8 +53,13 @@ def root_profiles(space: SearchSpace, config: SearchConfig) -> list[Profile]:
         drawn = 1 + horizon * (stratum + rng.random()) / count
         order = _order(space, config.roots[which], rng)
         roots.append(_prefix(space, order, min(int(drawn), horizon)))
-    roots += [_prefix(space, profile, len(profile)) for profile in space.case.visited]
     return list(dict.fromkeys(roots))
+
+
+def visited_profiles(space: SearchSpace) -> list[Profile]:
+    """Distinct further roots: what was visited, as far as it fits."""
+    fitting = (_prefix(space, profile, len(profile)) for profile in space.case.visited)
+    return list(dict.fromkeys(fitting))
 
 
 def _order(space: SearchSpace, source: Source, rng: np.random.Generator) -> Sequence[int]:

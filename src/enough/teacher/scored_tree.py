@@ -96,6 +96,32 @@ def canonical(profiles: Sequence[Profile]) -> list[Profile]:
     return sorted(profiles, key=lambda profile: (len(profile), profile))
 
 
+def blind_part(tree: ScoredTree) -> ScoredTree:
+    """The tree without what is there because of its likelihood: roots and their children alone.
+
+    Deeper prefixes were kept because they turned out well, reference known; who learns from them
+    what profiles are worth learns from the lucky ones.
+    """
+    kept = tree.is_initial
+    number = np.cumsum(kept) - 1  # of a kept node among the kept
+    owner = np.repeat(np.arange(len(kept)), tree.lengths)
+    slots, of_kept = tree.slots, kept[tree.slots.node]
+    return ScoredTree(
+        of=tree.of,
+        lengths=tree.lengths[kept],
+        places=tree.places[kept[owner]],
+        log_likelihood=tree.log_likelihood[kept],
+        is_initial=tree.is_initial[kept],
+        slots=SlotScores(
+            node=number[slots.node[of_kept]].astype(np.int32),
+            slot=slots.slot[of_kept],
+            without=slots.without[of_kept],
+            controls=slots.controls[of_kept],
+            counts_for=slots.counts_for[of_kept],
+        ),
+    )
+
+
 def assemble(
     of: TreeOf,
     nodes: Mapping[Profile, float],

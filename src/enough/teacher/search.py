@@ -15,7 +15,12 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TypeVar
 
 from enough.prompts.profile_sequences import Profile
-from enough.teacher.proposals import SearchConfig, proposed_actions, root_profiles
+from enough.teacher.proposals import (
+    SearchConfig,
+    proposed_actions,
+    root_profiles,
+    visited_profiles,
+)
 from enough.teacher.space import SearchSpace
 
 Scores = Mapping[Profile, float]
@@ -61,7 +66,12 @@ class _Growth:
     def __init__(self, space: SearchSpace, config: SearchConfig) -> None:
         self._space = space
         self._config = config
-        roots = root_profiles(space, config)
+        own = root_profiles(space, config)
+        visited = [profile for profile in visited_profiles(space) if profile not in own]
+        roots = [*own, *visited]
+        horizon = config.max_records
+        levels = space.case.visited_levels or horizon
+        self._levels_left = [horizon] * len(own) + [levels] * len(visited)  # below each root
         self._children = {root: _followed(root, space.feasible(root)) for root in roots}
         self._levels = [self._children[root] for root in roots]  # the deepest below each root
         self.first_wanted = _distinct([*roots, *(p for level in self._levels for p in level)])
@@ -72,7 +82,11 @@ class _Growth:
         A prefix that was expanded before, as a root or by another beam, keeps its children.
         """
         while any(self._levels):
-            self._levels = [self._grown(level, nodes) for level in self._levels]
+            self._levels_left = [left - 1 for left in self._levels_left]
+            self._levels = [
+                self._grown(level, nodes) if left > 0 else []
+                for level, left in zip(self._levels, self._levels_left, strict=True)
+            ]
             new = [child for level in self._levels for child in level if child not in nodes]
             if new:
                 return _distinct(new)
