@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from enough.evaluation.recipe import Recipe
 from enough.evaluation.rows import Row, Seconds, read_rows
 from enough.parquet_rows import read_settings
 from enough.prompts.prompter import Prompter
-from enough.protocols import Asked
+from enough.protocols import Asked, Tokens
 from enough.teacher.components import TargetConfig
 from tests.evaluation.evaluate_fakes import (
     QUICK,
@@ -161,6 +161,32 @@ def test_finished_cells_are_not_run_again(
     assert cells(copy) == before
     for name in ("rows.parquet", "table.md"):
         assert (copy / name).read_bytes() == (finished[0] / name).read_bytes()
+
+
+class Batches(Worded):
+    """Knows how many prompts it was given at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes: list[int] = []
+
+    def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
+        self.sizes.append(len(prompts))
+        return super().generate(prompts, max_new_tokens)
+
+
+def test_batched_answers_are_the_same_answers(
+    finished: tuple[Path, Evaluated],
+    recipe: Recipe,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ENOUGH_CACHE", str(tmp_path / "cache"))
+    generator = Batches()
+    batched = Recipe(replace(recipe.config, batched=True), recipe.methods)
+    found = evaluate(batched, tmp_path / "run", generator)
+    assert untimed(found.rows) == untimed(finished[1].rows), "calls and tokens are counted as ever"
+    assert max(generator.sizes) > 1
 
 
 def test_a_missing_cell_is_all_that_is_run(

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from enough.errors import ConfigError
 from enough.progress import OnStep
 from enough.prompts.prompter import Prompter
-from enough.protocols import Answered, Asked, Budget, Encoder, Method, OpenGenerator
+from enough.protocols import Answered, Asked, Budget, Encoder, Method, OpenGenerator, Tokens
 from enough.records import Example, Pool, Record, Request
 
 
@@ -56,6 +56,16 @@ class Tools:
             (text,) = self.generator.generate([prompt.tokens], request.task.max_answer_tokens)
         return Answered(text, tuple(records), prompt.profile_tokens, reason=reason)
 
+    def write_together(self, chosen: Sequence[tuple[Request, Sequence[Record]]]) -> None:
+        """Let the generator write what `answer` would ask it for, in batches."""
+        by_room: dict[int, list[Tokens]] = {}
+        for request, records in chosen:
+            if self.decoding == "free" or not request.task.labels:
+                prompt = self.prompter.prompt(request, records).tokens
+                by_room.setdefault(request.task.max_answer_tokens, []).append(prompt)
+        for room, prompts in by_room.items():
+            self.generator.generate(prompts, room)
+
     def _likeliest_label(self, request: Request, records: Sequence[Record]) -> str:
         """The label with the highest likelihood as a whole; of equals the first."""
         labels = request.task.labels
@@ -77,6 +87,15 @@ class MethodConfig(Protocol):
 
     def build(self, tools: Tools) -> Method:
         """The method, ready to answer."""
+        ...
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A method that can have many answers written together before it is asked for each."""
+
+    def foresee(self, many: Sequence[Asked]) -> None:
+        """Write them; a generator that remembers has them ready then."""
         ...
 
 

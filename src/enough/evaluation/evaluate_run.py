@@ -21,6 +21,7 @@ from pathlib import Path
 
 from enough.baselines.controlled import EnoughConfig
 from enough.baselines.registry import Group
+from enough.baselines.tools import Foreseeing
 from enough.controller.checkpoint import load_controller
 from enough.data.digest import dataset_digest
 from enough.errors import DataError
@@ -134,6 +135,8 @@ class EvaluateRun:
                     if found is None:
                         method = line.settings.build(equipment.tools(seed, folder))
                         questions = self._asked(equipment, dataset, on_step)
+                        if self.recipe.config.batched and isinstance(method, Foreseeing):
+                            method.foresee([question.asked for question in questions])
                         found = run_cell(cell, method, questions, equipment.meters, on_step)
                         files.write(cell, line, folder, found)
                     rows += found

@@ -43,6 +43,8 @@ class EvaluateConfig:
         lessons: requests per task that methods are trained on, and as many to choose on; 0: all.
         rounds: of labels for ENOUGH; the second adds the states its first controller visits.
         max_records: K_max.
+        batched: write the answers of methods with a single call in batches: much faster on a GPU,
+            but their seconds of generation are then shares of a batch.
         decoding: "labels" answers tasks with a closed answer set by scoring the set; "free" writes.
         slots: "all" measures specificity on every slot of a profile, "one" on a sampled one.
         against: the method whose lead over each other one is tested.
@@ -58,6 +60,7 @@ class EvaluateConfig:
     lessons: int = 0
     rounds: Literal[1, 2] = 2
     max_records: int = 10
+    batched: bool = False
     decoding: Decoding = "free"
     slots: Literal["one", "all"] = "all"
     against: str = _OURS
