@@ -313,6 +313,25 @@ def test_a_folder_that_was_trained_elsewhere(
     assert [row.records for row in found.rows] == [row.records for row in there]
 
 
+def test_a_folder_for_every_seed(
+    finished: tuple[Path, Evaluated], controller: Path, tmp_path: Path
+) -> None:
+    elsewhere = finished[0] / "trained" / "ropg-kd-{seed}"
+    given = replace(line("ropg-kd", k=2, fit=QUICK), folder=elsewhere)
+    shutil.copytree(controller, tmp_path / "c-0")
+    shutil.copytree(controller, tmp_path / "c-1")
+    ours = replace(line("enough"), folder=tmp_path / "c-{seed}")
+    found = evaluate(Recipe(config(), (given, ours)), tmp_path / "run")
+    assert not (tmp_path / "run" / "trained").exists()
+    assert not (tmp_path / "run" / "controllers").exists()
+    for seed in (0, 1):
+        of_run = [row for row in finished[1].rows if (row.method, row.seed) == ("ropg-kd", seed)]
+        here = [row for row in found.rows if (row.method, row.seed) == ("ropg-kd", seed)]
+        assert [row.records for row in here] == [row.records for row in of_run]
+    before = [row.net for row in finished[1].rows if row.method == "enough"]
+    assert [row.net for row in found.rows if (row.method, row.seed) == ("enough", 1)] == before
+
+
 def test_what_cannot_be_evaluated(tmp_path: Path) -> None:
     bm25 = (line("bm25"),)
     with pytest.raises(DataError, match="no split 'test'"):

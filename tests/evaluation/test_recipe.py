@@ -73,7 +73,7 @@ def test_what_is_trained_in_the_run(tmp_path: Path) -> None:
         (f'{BM25}name = "a/b"\n', ["methods[0]: name"]),
         (f"{BM25}name = 7\n", ["methods[0]: name"]),
         (f'{BM25}folder = "trained/bm25"\n', ["methods[0]: folder", "learns"]),
-        ('[[methods]]\nkind = "enough"\nfolder = "x"\n', ["methods[0]: folder", "learns"]),
+        ('[[methods]]\nkind = "bm25"\nfolder = "x"\n', ["methods[0]: folder", "learns"]),
         ('[[methods]]\nkind = "purple"\nfolder = 3\n', ["methods[0]: folder"]),
         ('[methods]\nkind = "bm25"\n', ["[[methods]]"]),
         ("methods = [3]\n", ["[[methods]]"]),

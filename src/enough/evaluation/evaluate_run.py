@@ -130,7 +130,7 @@ class EvaluateRun:
                 # A method without any draw in it is the same in every run.
                 for seed in self.recipe.config.seeds if _is_drawn(line) else (0,):
                     cell = Cell(line.name, dataset.task.name, seed)
-                    folder = trained.get((line.name, seed), line.folder)
+                    folder = trained.get((line.name, seed), line.folder_of(seed))
                     found = files.read(cell, line, folder)
                     if found is None:
                         method = line.settings.build(equipment.tools(seed, folder))
@@ -212,13 +212,15 @@ def _title(line: MethodLine) -> str:
 
 
 def _is_drawn(line: MethodLine) -> bool:
-    return is_trained(line) or bool(getattr(line.settings, "is_drawn", False))
+    return is_trained(line) or line.has_seeds or bool(getattr(line.settings, "is_drawn", False))
 
 
 def _scales(recipe: Recipe, trained: Trained) -> dict[str, Scale]:
     """Of the labels that ENOUGH's first controller was trained on; none without ENOUGH."""
     for line in recipe.methods:
         if isinstance(line.settings, EnoughConfig):
-            folder = line.settings.controller or trained[line.name, recipe.config.seeds[0]]
+            seed = recipe.config.seeds[0]
+            given = line.settings.controller or line.folder_of(seed)
+            folder = given or trained[line.name, seed]
             return dict(load_controller(folder).scales)
     return {}

@@ -31,7 +31,7 @@ MADE_FROM = "made_from.json"
 def is_trained(line: MethodLine) -> bool:
     """Whether the method is trained by an evaluation that names it."""
     if isinstance(line.settings, EnoughConfig):
-        return line.settings.controller is None
+        return line.settings.controller is None and line.folder is None
     return line.folder is None and isinstance(line.settings, TrainableConfig)
 
 

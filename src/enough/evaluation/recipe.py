@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from enough.baselines.controlled import EnoughConfig
 from enough.baselines.registry import METHODS, Entry, method_config, method_entry
 from enough.baselines.tools import TrainableConfig
 from enough.config import from_table, read_toml, require_at_least
@@ -29,6 +30,7 @@ from enough.teacher.proposals import SearchConfig
 Decoding = Literal["free", "labels"]
 _LEARNT_FROM = ("train", "tune", "label", "select")
 _OURS = "enough"
+_SEED = "{seed}"  # in the name of a folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +110,23 @@ class MethodLine:
         name: of its rows; the kind, unless given.
         kind: a name of `baselines.registry.METHODS`.
         settings: its own.
-        folder: where it was trained by `enough train --method`; None has it trained in the run.
+        folder: where it was trained by `enough train --method`, "{seed}" standing for the seed of
+            a run; None has it trained in the run.
     """
 
     name: str
     kind: str
     settings: Any
     folder: Path | None = None
+
+    @property
+    def has_seeds(self) -> bool:
+        """Whether every run has a folder of its own."""
+        return self.folder is not None and _SEED in str(self.folder)
+
+    def folder_of(self, seed: int) -> Path | None:
+        """Where it was trained for one run."""
+        return None if self.folder is None else Path(str(self.folder).replace(_SEED, str(seed)))
 
     @property
     def entry(self) -> Entry:
@@ -155,7 +167,7 @@ def _line(table: dict[str, Any], where: str) -> MethodLine:
     settings = method_config(kind, table, where)
     if folder is None:
         return MethodLine(name or kind, kind, settings)
-    if not isinstance(folder, str) or not isinstance(settings, TrainableConfig):
+    if not isinstance(folder, str) or not isinstance(settings, TrainableConfig | EnoughConfig):
         raise ConfigError(f"{where}: folder names where a method that learns was trained")
     return MethodLine(name or kind, kind, settings, Path(folder))
 
