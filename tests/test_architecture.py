@@ -29,6 +29,7 @@ FLOW = [
     "annotation",
     "diagnostics",
     "report",
+    "results",
     "demo",
     "bench",
     "cli",

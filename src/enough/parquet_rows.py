@@ -9,6 +9,7 @@ metadata as JSON.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import io
 import json
 import types
@@ -78,9 +79,14 @@ def _schema(arrow: Any, kind: type[Any]) -> Any:
     )
 
 
+@functools.cache
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    return get_type_hints(kind)  # slow, and wanted for every row
+
+
 def _columns(kind: type[Any], prefix: str = "") -> Iterator[tuple[str, Any, bool]]:
     """Names of columns, their plain types, and whether a value may be missing."""
-    hints = get_type_hints(kind)
+    hints = _hints(kind)  # type: ignore[arg-type]
     for field in dataclasses.fields(kind):
         of, is_optional = _plain_type(hints[field.name])
         if dataclasses.is_dataclass(of):
@@ -117,7 +123,7 @@ def _flat(row: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def _built(kind: type[R], plain: Mapping[str, Any], prefix: str = "") -> R:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)  # type: ignore[arg-type]
     values: dict[str, Any] = {}
     for field in dataclasses.fields(kind):  # type: ignore[arg-type]
         of, _ = _plain_type(hints[field.name])

@@ -23,6 +23,7 @@ from enough.cli import (
     lengths,
     match,
     oracle,
+    results,
     select,
     train,
     tune,
@@ -49,6 +50,7 @@ app.command("compare")(compare.compare)
 app.command("evaluate")(evaluate.evaluate)
 app.command("diagnose")(diagnose.diagnose)
 app.command("report")(diagnose.report)
+app.command("results")(results.results)
 app.command("oracle")(oracle.oracle)
 app.command("select")(select.select)
 app.command("demo")(demo.demo)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from enough.evaluation.compare_run import Comparison
     from enough.evaluation.comparison import Line
+    from enough.labels.config import LabelConfig
+    from enough.records import Dataset
     from enough.teacher.components import TargetConfig
 
 
@@ -35,7 +37,11 @@ def compare(
         int | None, typer.Option(min=0, help="Requests per task (50 by default); 0 takes all.")
     ] = None,
     rows: Annotated[
-        Path | None, typer.Option(help="Also write one JSON line per request and selector.")
+        Path | None,
+        typer.Option(
+            help="Also write one row per request and selector: JSON lines; or, as FILE.parquet, "
+            "rows of both slices without ids, for `enough results`."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -74,7 +80,9 @@ def compare(
             config=settings,
             on_step=update,
         )
-    if rows is not None:
+    if rows is not None and rows.suffix == ".parquet":
+        _publish(rows, found, teacher, datasets)
+    elif rows is not None:
         every = (row for point in found.points for row in found.rows(point))
         write_json_lines(rows, map(dataclasses.asdict, every))
     if as_json:
@@ -82,6 +90,22 @@ def compare(
         return
     for point in found.points:
         print_lines(found.lines(point, "all"), point)
+
+
+def _publish(
+    path: Path, found: Comparison, teacher: LabelConfig, datasets: Sequence[Dataset]
+) -> None:
+    from enough.data.digest import dataset_digest
+    from enough.evaluation.published_outcomes import (
+        PublishedOutcome,
+        about_outcomes,
+        publish_outcomes,
+    )
+    from enough.parquet_rows import write_parquet
+
+    digests = {one.task.name: dataset_digest(one) for one in datasets}
+    about = about_outcomes(found, teacher, digests)
+    write_parquet(path, PublishedOutcome, publish_outcomes(found), about)
 
 
 def _report(found: Comparison) -> list[dict[str, Any]]:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from enough.cli.terminal import progress_bars
+from enough.cli.terminal import check_writable, progress_bars
 
 if TYPE_CHECKING:
-    from enough.evaluation.evaluate_run import Evaluated
+    from collections.abc import Sequence
+
+    from enough.evaluation.evaluate_run import Evaluated, EvaluateRun
+    from enough.tasks import Task
 
 
 _WIDTH = 160
@@ -33,6 +36,10 @@ def evaluate(
         Path | None,
         typer.Option(help="Write predictions in LaMP's leaderboard format into this folder."),
     ] = None,
+    publish: Annotated[
+        Path | None,
+        typer.Option(help="Also write rows without texts and ids, for `enough results` (Parquet)."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run every method of a recipe on every task, and print the main table.
@@ -45,12 +52,14 @@ def evaluate(
     from enough.generators.hf import HFGenerator
     from enough.teacher.preparation import load_stages
 
+    check_writable(publish)
     recipe = load_recipe(config)
     if data:
         settings = dataclasses.replace(recipe.config, data=tuple(data))
         recipe = dataclasses.replace(recipe, config=settings)
     folder = out or Path("runs") / config.stem
-    run = EvaluateRun(recipe, datasets_of(recipe.config.data, recipe.config.world), folder)
+    datasets = datasets_of(recipe.config.data, recipe.config.world)
+    run = EvaluateRun(recipe, datasets, folder)
     with progress_bars() as update:
         found = run.run(
             functools.partial(load_stages, recipe.config.retrieval, recipe.config.matching),
@@ -58,6 +67,8 @@ def evaluate(
             update,
         )
     written = _export(found, export) if export else []
+    if publish is not None:
+        _publish(publish, run, found, [one.task for one in datasets])
     if as_json:
         typer.echo(json.dumps({**_report(found, folder), "exported": written}, indent=2))
         return
@@ -89,6 +100,15 @@ def _report(found: Evaluated, folder: Path) -> dict[str, Any]:
         "rows": len(found.rows),
         **as_plain(found.table),
     }
+
+
+def _publish(path: Path, run: EvaluateRun, found: Evaluated, tasks: Sequence[Task]) -> None:
+    from enough.evaluation.published_rows import PublishedRow, about_answers, publish_rows
+    from enough.parquet_rows import read_settings, write_parquet
+
+    digests = read_settings(run.out / "rows.parquet")["data"]
+    about = about_answers(run.recipe, tasks, found.table, digests)
+    write_parquet(path, PublishedRow, publish_rows(found.rows, tasks), about)
 
 
 def _export(found: Evaluated, folder: Path) -> list[str]:

@@ -64,11 +64,12 @@ class CompareConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contender:
-    """A controller under a name, and the operating point it was trained for."""
+    """A controller under a name, the operating point and, if known, the seed of its training."""
 
     name: str
     policy: ControllerPolicy
     point: TargetConfig
+    seed: int | None = None
 
 
 def load_contenders(folders: Mapping[str, Path], encoder: Encoder) -> list[Contender]:
@@ -76,7 +77,8 @@ def load_contenders(folders: Mapping[str, Path], encoder: Encoder) -> list[Conte
     found = []
     for name, folder in folders.items():
         trained = load_controller(folder, encoder=encoder.fingerprint)
-        found.append(Contender(name, ControllerPolicy(trained, encoder), trained.point))
+        policy, seed = ControllerPolicy(trained, encoder), trained.report.get("seed")
+        found.append(Contender(name, policy, trained.point, seed))
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -16,6 +17,22 @@ from enough.evaluation.outcomes import Outcome
 
 BEST, BEST_PER_TASK = "best fixed k", "best fixed k per task"
 ALL = "all"
+
+
+class Judged(Protocol):
+    """What is needed of a row to choose by it."""
+
+    @property
+    def task(self) -> str:
+        """Its task."""
+
+    @property
+    def selector(self) -> str:
+        """Whose profile it is."""
+
+    @property
+    def net(self) -> float:
+        """J."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +62,7 @@ class Line:
     gap: float | None
 
 
-def best_fixed(chosen_on: Sequence[Outcome], fixed: Sequence[str]) -> tuple[str, dict[str, str]]:
+def best_fixed(chosen_on: Sequence[Judged], fixed: Sequence[str]) -> tuple[str, dict[str, str]]:
     """The fixed selector with the highest mean J over all requests, and that of each task."""
     tasks = dict.fromkeys(row.task for row in chosen_on)
 

@@ -1,0 +1,102 @@
+"""Outcomes of a comparison that may be given away: both slices, no ids of the data.
+
+In: what `enough compare` found. Out: rows with hashed ids of users and requests, and what a file of
+them says about itself. The slice on which choices are made is there too, so that the best fixed
+length can be chosen again from the file alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from enough.config import plain
+from enough.evaluation.compare_run import Comparison
+from enough.evaluation.evaluate_run import model_in_words
+from enough.evaluation.outcomes import Outcome, outcomes
+from enough.evaluation.published_rows import hashed, pseudonyms
+from enough.labels.config import LabelConfig
+
+OUTCOMES = "outcomes"
+"""What the settings of such a file say it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedOutcome:
+    """An `Outcome` without ids of records, of either slice of a comparison.
+
+    Attributes:
+        slice: of the study; is_reported tells the one that is reported from the one on which the
+            best fixed length is chosen.
+        length: k of a fixed length; None for a controller.
+        seed: that a controller was trained with; None for a fixed length.
+        records: how many.
+    """
+
+    slice: str
+    is_reported: bool
+    selector: str
+    length: int | None
+    seed: int | None
+    task: str
+    request: str
+    user: str
+    beta: float
+    lambda_: float
+    records: int
+    tokens: int
+    gain: float
+    specificity: float
+    net: float
+    promised: float | None
+
+
+def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
+    """Outcomes of everybody at every operating point, of both slices of a comparison."""
+    config = found.config
+    fixed = dict(zip(config.fixed, dict.fromkeys(config.lengths), strict=True))
+    seeds = {one.name: one.seed for one in found.contenders}
+    both: list[tuple[bool, Outcome]] = []
+    for point in found.points:
+        named = [one.name for one in found.contenders if one.point == point]
+        asked = [*fixed, *found.others, *named]
+        both += ((True, row) for row in outcomes(found.reported, found.scales, point, asked))
+        chosen_on = outcomes(found.chosen_on, found.scales, point, list(fixed))
+        both += ((False, row) for row in chosen_on)
+    names = pseudonyms((row.task, row.user) for _, row in both)
+    kept = ("selector", "task", "beta", "lambda_", "tokens", "gain", "specificity", "net")
+    return [
+        PublishedOutcome(
+            slice=config.split if is_reported else config.choose_on,
+            is_reported=is_reported,
+            length=fixed.get(row.selector),
+            seed=seeds.get(row.selector),
+            request=hashed(row.request_id),
+            user=names[row.task, row.user],
+            records=len(row.profile),
+            promised=row.promised,
+            **{name: getattr(row, name) for name in kept},
+        )
+        for is_reported, row in both
+    ]
+
+
+def about_outcomes(
+    found: Comparison, teacher: LabelConfig, digests: Mapping[str, str]
+) -> dict[str, Any]:
+    """What a file of published outcomes says about itself; no folders."""
+    return {
+        "holds": OUTCOMES,
+        "compare": plain(found.config),
+        "generator": model_in_words(teacher.generator),
+        "retrieval": plain(teacher.retrieval),
+        "slices": plain(teacher.slices),
+        "max_records": teacher.search.max_records,
+        "scales": {task: dataclasses.asdict(scale) for task, scale in found.scales.items()},
+        "controllers": [
+            {"name": one.name, "seed": one.seed, **plain(one.point)} for one in found.contenders
+        ],
+        "data": dict(digests),
+    }

@@ -1,0 +1,1 @@
+"""A page of results and its figures, from published rows alone."""
