@@ -18,7 +18,9 @@ import pytest
 import torch
 
 from enough.controller.checkpoint import load_controller
+from enough.controller.task_table import OTHER
 from enough.controller.train_folder import TrainRun
+from enough.controller.training import new_controller
 from enough.errors import ConfigError, DataError, ModelError
 from enough.run_folders import held_folder
 from enough.teacher.components import TargetConfig
@@ -350,3 +352,16 @@ def test_blind_states_are_another_controller(labels: Path, tmp_path: Path) -> No
     whole = train_small(labels, tmp_path / "d")
     assert whole["selection"] != found["selection"]
     assert whole["stopping"]["states"] == found["stopping"]["states"], "judged on the same states"
+
+
+def test_tasks_without_a_name(labels: Path, tmp_path: Path) -> None:
+    train_small(labels, tmp_path / "c", fit=dataclasses.replace(CONFIG.fit, unnamed=0.3))
+    found = load_controller(tmp_path / "c").model
+    assert list(found.tasks) == ["LaMP-7", OTHER]
+    fresh = new_controller(found.config, list(found.tasks), CONFIG.seed)
+    assert (found.task.weight[1] != fresh.task.weight[1]).any(), "something was learnt for them"
+    with pytest.raises(ConfigError, match="no place for other tasks"):
+        plain = tmp_path / "plain"
+        train_small(labels, plain)
+        unnamed = dataclasses.replace(CONFIG.fit, unnamed=0.3)
+        train_small(labels, tmp_path / "d", start=plain, fit=unnamed)

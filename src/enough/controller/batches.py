@@ -8,7 +8,7 @@ counts the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor
 from enough.controller.examples import StateRows
 from enough.controller.features import PoolFeatures
 from enough.controller.model import Requests, States
+from enough.controller.task_table import task_number
 from enough.prompts.prompter import L_REF
 
 _TOGETHER = 256  # states of whole trees at a time: more do not fit a core's cache
@@ -64,7 +65,7 @@ def collate_requests(features: Sequence[PoolFeatures], tasks: dict[str, int]) ->
         cost[row, :n] = one.tokens / L_REF
         is_there[row, :n] = True
     query = np.stack([one.query for one in features])
-    numbers = np.array([tasks[one.task] for one in features], np.int64)
+    numbers = np.array([task_number(tasks, one.task) for one in features], np.int64)
     tensors = (query, records, actions, static, likeness, cost, is_there, numbers)
     return Requests(*map(torch.from_numpy, tensors))
 
@@ -121,6 +122,14 @@ def make_batch(
         torch.from_numpy(is_full),
         torch.from_numpy(np.nan_to_num(margin)),
     )
+
+
+def unnamed(batch: Batch, share: float, other: int, rng: np.random.Generator) -> Batch:
+    """The batch with about this share of its requests shown as of task number `other`."""
+    task = batch.requests.task
+    hidden = torch.from_numpy(rng.random(len(task)) < share)
+    shown = torch.where(hidden, torch.full_like(task, other), task)
+    return replace(batch, requests=replace(batch.requests, task=shown))
 
 
 def whole_trees(

@@ -15,6 +15,7 @@ from pathlib import Path
 from enough.controller.checkpoint import SETTINGS, load_controller
 from enough.controller.examples import LabelledRequest
 from enough.controller.model import Controller
+from enough.controller.task_table import OTHER
 from enough.controller.train_config import TrainConfig
 from enough.controller.training import new_controller
 from enough.errors import ConfigError
@@ -32,10 +33,13 @@ def begin(config: TrainConfig, requests: Sequence[LabelledRequest], encoder: str
     if config.start is None:
         dim = len(requests[0].features.query)
         model = dataclasses.replace(config.model, dim=dim)
-        return new_controller(model, tasks, config.seed)
+        names = [*tasks, OTHER] if config.fit.unnamed else tasks
+        return new_controller(model, names, config.seed)
     found = load_controller(locate_controller(config.start), encoder=encoder).model
     if missing := sorted(set(tasks) - set(found.tasks)):
         raise ConfigError(f"start: {config.start} knows nothing of the task {missing[0]!r}")
+    if config.fit.unnamed and OTHER not in found.tasks:
+        raise ConfigError(f"start: {config.start} has no place for other tasks (fit.unnamed)")
     return found.train()
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from enough.controller.checkpoint import SETTINGS, Trained, load_controller
+from enough.controller.task_table import OTHER
 from enough.errors import ConfigError
 from enough.labels.folder import checksum
 from enough.teacher.components import TargetConfig
@@ -25,7 +26,7 @@ def load_chooser(folder: Path, tasks: Iterable[str], encoder: str, point: Target
     """
     found = load_controller(folder)
     wanted = {
-        "tasks": (", ".join(sorted(found.model.tasks)), ", ".join(sorted(tasks))),
+        "tasks": (_named(found.model.tasks), _named(tasks)),
         "encoder": (found.made_with.encoder, encoder),
         "operating point": (_shown(found.point), _shown(point)),
     }
@@ -41,6 +42,10 @@ def chooser_digest(folder: Path) -> str:
     """Changes with anything in the controller; its weights' checksum is in the file."""
     load_controller(folder)  # it has the words for whatever is wrong
     return checksum(folder / SETTINGS)
+
+
+def _named(tasks: Iterable[str]) -> str:
+    return ", ".join(sorted(set(tasks) - {OTHER}))
 
 
 def _shown(point: TargetConfig) -> str:

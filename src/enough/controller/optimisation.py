@@ -15,12 +15,13 @@ import numpy as np
 import torch
 
 from enough.config import require_at_least
-from enough.controller.batches import Draw
+from enough.controller.batches import Draw, unnamed
 from enough.controller.fit_state import Row, Stage
 from enough.controller.labelled import Labelled
 from enough.controller.model import Controller
 from enough.controller.objective import Objective
-from enough.errors import ModelError
+from enough.controller.task_table import OTHER
+from enough.errors import ConfigError, ModelError
 from enough.torch_threads import torch_threads
 
 _LONGEST_GRADIENT = 1.0
@@ -37,6 +38,8 @@ class FitConfig:
         learning_rate, weight_decay: of AdamW; the rate falls to zero along a cosine.
         check_every: steps between looks at the selection split.
         patience: looks without a better loss before it ends.
+        unnamed: share of the requests that are shown without the name of their task; from them is
+            learnt what to do for tasks that nobody has heard of. 0: such tasks are refused.
         save_every: looks between two points from which a killed run goes on.
     """
 
@@ -47,11 +50,14 @@ class FitConfig:
     weight_decay: float = 0.02
     check_every: int = 50
     patience: int = 10
+    unnamed: float = 0.0
     save_every: int = 4
 
     def __post_init__(self) -> None:
         least = {"steps": 1, "requests": 1, "check_every": 1, "patience": 1, "save_every": 1}
         require_at_least(self, least, "fit.")
+        if not 0 <= self.unnamed < 1:
+            raise ConfigError(f"fit.unnamed must be at least 0 and below 1, not {self.unnamed}")
 
 
 @contextmanager
@@ -98,6 +104,8 @@ class Stepper:
     def _step(self, number: int) -> tuple[float, float]:
         rng = np.random.default_rng((*self._seed, number))
         batch = self._train.batch(self._places(rng), self._model.tasks, self._config.draw, rng)
+        if self._config.unnamed:
+            batch = unnamed(batch, self._config.unnamed, self._model.tasks[OTHER], rng)
         self.optimiser.zero_grad()
         loss = self._objective(self._model, batch)
         if not torch.isfinite(loss):

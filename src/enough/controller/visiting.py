@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from enough.controller.checkpoint import Trained
 from enough.controller.examples import LabelledRequest
 from enough.controller.rollout import roll_out
+from enough.controller.task_table import OTHER
 from enough.errors import ConfigError
 from enough.labels.visits import prefixes
 from enough.prompts.profile_sequences import Profile
@@ -27,7 +28,7 @@ def visited_states(
     behind a STOP that came too early is seen by nobody otherwise.
     """
     unknown = sorted({r.features.task for r in requests} - trained.model.tasks.keys())
-    if unknown:
+    if unknown and OTHER not in trained.model.tasks:
         known = ", ".join(trained.model.tasks)
         raise ConfigError(f"the controller was not trained on {unknown[0]}; it knows {known}")
     found = {}

@@ -15,7 +15,7 @@ import numpy as np
 
 from enough.controller.checkpoint import Trained
 from enough.controller.features import PoolFeatures
-from enough.errors import ConfigError, UnknownNameError
+from enough.errors import ConfigError
 from enough.online.batched_walk import BatchedWalk
 from enough.online.decision_weights import decision_weights
 from enough.prompts.profile_sequences import Profile
@@ -53,9 +53,6 @@ class BatchedController:
 
     def start(self, features: Sequence[PoolFeatures]) -> BatchedWalk:
         """Begin with empty profiles; at least one request."""
-        for one in features:
-            if one.task not in self._weights.tasks:
-                raise UnknownNameError("task of this controller", one.task, self._weights.tasks)
         return BatchedWalk(self._weights, features)
 
     def _decide(self, features: Sequence[PoolFeatures]) -> list[Profile]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from enough.controller.features import PoolFeatures
 from enough.controller.model import BUDGET, DYNAMIC
+from enough.controller.task_table import task_number
 from enough.online.decision_weights import DecisionWeights, encoded_records
 from enough.prompts.prompter import L_REF
 from enough.protocols import Floats
@@ -33,7 +34,7 @@ class BatchedWalk:
         h, count = len(w.norm_scale), len(features)
         sizes = np.array([len(one.tokens) for one in features])
         n = self.candidates = int(sizes.max())
-        task = np.array([w.tasks[one.task] for one in features])
+        task = np.array([task_number(w.tasks, one.task) for one in features])
         record = encoded_records(
             w,
             _padded([one.records for one in features]),

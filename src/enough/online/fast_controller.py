@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from enough.controller.checkpoint import Trained
 from enough.controller.features import PoolFeatures
 from enough.controller.model import BUDGET, DYNAMIC
+from enough.controller.task_table import task_number
 from enough.online.decision_weights import decision_weights, encoded_records
 from enough.prompts.prompter import L_REF
 from enough.protocols import Floats
@@ -64,7 +65,7 @@ class Walk:
         w = net.weights
         self._w, self._features = w, features
         n, h = len(features.tokens), len(w.norm_scale)
-        task = w.tasks[features.task]
+        task = task_number(w.tasks, features.task)
         query = np.maximum(features.query @ w.query + w.task_query[task], 0)
         self._record = encoded_records(w, features.records, features.actions, features.static, task)
         wide = self._record @ w.per_record + w.per_record_bias

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from enough.controller.checkpoint import Trained
 from enough.controller.features import PoolFeatures, featurise
-from enough.errors import ConfigError, UnknownNameError
+from enough.controller.task_table import task_number
+from enough.errors import ConfigError
 from enough.online.fast_controller import FastController, StepValues
 from enough.prompts.profile_sequences import Profile
 from enough.protocols import Budget, Encoder
@@ -80,8 +81,7 @@ class ControllerPolicy:
 
     def trace(self, request: Request, pool: Pool, budget: Budget) -> Trace:
         """The same with every step's values."""
-        if request.task.name not in self._fast.tasks:
-            raise UnknownNameError("task of this controller", request.task.name, self._fast.tasks)
+        task_number(self._fast.tasks, request.task.name)  # refused before anything is embedded
         return self.decide(featurise(request, pool, budget, self._encoder))
 
     def decide(self, features: PoolFeatures) -> Trace:
