@@ -15,9 +15,9 @@ def test_the_ten_lines_run(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     exec(compile(code, str(README), "exec"), {})
     shown = capsys.readouterr().out
-    assert shown.startswith("1 of 3 records, ")
-    assert "[USER_ACTION] omg the bus never came, walking!! [META]" in shown
-    assert "policy: untrained" in shown
+    assert re.match(r"[123] of 3 records, \d+ tokens\n", shown)
+    assert "[USER_ACTION] omg " in shown
+    assert "policy: controller" in shown
 
 
 def test_every_command_it_names_exists() -> None:

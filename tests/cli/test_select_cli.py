@@ -114,6 +114,12 @@ def test_a_controller(log: Path, tmp_path: Path) -> None:
         run(log, "--controller", other)
 
 
+def test_untrained_on_demand(log: Path, tmp_path: Path) -> None:
+    assert as_json(log, "--untrained")["policy"] == "untrained"
+    with pytest.raises(ConfigError, match="--untrained or --controller"):
+        run(log, "--untrained", "--controller", saved_controller(tmp_path / "c"))
+
+
 def test_settings(log: Path, tmp_path: Path) -> None:
     path = tmp_path / "select.toml"
     path.write_text("max_records = 4\n[untrained]\nleast_relevance = 0\ndiversity = 0\nprice = 0\n")

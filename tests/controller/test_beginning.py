@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from enough.controller.beginning import begin, locate_controller
+from enough.controller.beginning import begin
+from enough.controller.bundled import locate_controller
 from enough.controller.checkpoint import load_controller, save_controller
 from enough.controller.train_config import TrainConfig
 from enough.errors import ConfigError, ModelError
 from enough.labels.tree_files import Fingerprints
+from enough.tasks import LAMP_TASKS
 from tests.controller.runs import CONFIG, small_labels, train_small
 from tests.controller.toy import controller, labelled
 from tests.online.test_fast_controller import trained
@@ -60,7 +62,12 @@ def test_a_run_that_cannot_improve_keeps_what_it_began_with(tmp_path: Path) -> N
         torch.testing.assert_close(after.state_dict()[name], weight)
 
 
-def test_the_bundled_one_is_found_by_name_and_loads() -> None:
-    found = load_controller(locate_controller(Path("synthetic")))
-    assert len(found.model.tasks) == 6
+@pytest.mark.parametrize("name", ["synthetic", "lamp"])
+def test_the_bundled_ones_are_found_by_name_and_load(name: str) -> None:
+    found = load_controller(locate_controller(Path(name)))
+    assert set(found.scales) == set(LAMP_TASKS)
+    assert set(found.scales) <= set(found.model.tasks)
+
+
+def test_other_names_are_folders() -> None:
     assert locate_controller(Path("elsewhere")) == Path("elsewhere")

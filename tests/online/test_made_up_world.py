@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,7 @@ from enough.generators.weights import locate_model
 from enough.labels.tree_files import Fingerprints
 from enough.online.personaliser import Enough
 from enough.online.selected import Selected
+from enough.online.untrained import UntrainedConfig
 from enough.records import Dataset, Example
 from enough.retrieval.encoders import load_encoder
 from enough.teacher.components import TargetConfig
@@ -34,7 +36,7 @@ def world() -> World:
 
 @pytest.fixture(scope="module")
 def app() -> Enough:
-    return Enough.load()
+    return Enough.load(untrained=UntrainedConfig())
 
 
 def selections(app: Enough, dataset: Dataset) -> list[tuple[Example, Selected]]:
@@ -66,6 +68,25 @@ def test_it_does_better_than_chance(world: World, app: Enough) -> None:
             sizes.add(len(selected.records))
     assert taken[True] / taken.total() > 3 * there[True] / there.total()
     assert {0, 1} <= sizes
+
+
+def test_the_bundled_controller_decides_for_whoever_brings_none(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    bundled = Enough.load()
+    for dataset in world.datasets.values():
+        for _, selected in selections(bundled, dataset)[:3]:
+            assert selected.policy == "controller"
+            assert len(selected.records) <= 10
+    assert caplog.messages == []
+    example = world.datasets["LaMP-7"].splits["train"][0]
+    history = world.datasets["LaMP-7"].history(example.request)
+    own = dataclasses.replace(example.request.task, name="mail")
+    strange = dataclasses.replace(example.request, task=own)
+    for _ in range(2):
+        assert bundled.select(strange, history).policy == "controller"
+    assert len(caplog.messages) == 1, "said once"
+    assert "no training on the task 'mail'" in caplog.messages[0]
 
 
 def test_messages_in_the_models_own_form_are_the_prompt(world: World, app: Enough) -> None:

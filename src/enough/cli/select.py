@@ -35,8 +35,12 @@ def select(
         str | None, typer.Option(help="LaMP-2, ..., or a task's TOML file; folders tell it.")
     ] = None,
     controller: Annotated[
-        Path | None, typer.Option(help="Folder of `enough train`; without it nothing is learnt.")
+        Path | None,
+        typer.Option(help="Folder of `enough train`; the bundled controller without it."),
     ] = None,
+    untrained: Annotated[
+        bool, typer.Option("--untrained", help="Select by relevance, diversity and price alone.")
+    ] = False,
     max_records: Annotated[int | None, typer.Option(min=0, help="K_max (10 by default).")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
     only_prompt: Annotated[
@@ -53,9 +57,12 @@ def select(
     from enough.errors import ConfigError
     from enough.online.config import SelectConfig
     from enough.online.personaliser import Enough
+    from enough.online.untrained import UntrainedConfig
 
     if only_prompt and as_json:
         raise ConfigError("--json has the prompt in it: give --prompt or --json, not both")
+    if untrained and controller is not None:
+        raise ConfigError("--untrained uses no controller: give --untrained or --controller")
     settings = load_config(config, SelectConfig) if config else SelectConfig()
     asked, records = _asked(data, request, split, task, history, text, date, user)
     with progress_bars() as update:
@@ -64,7 +71,7 @@ def select(
             controller,
             retrieval=settings.retrieval,
             generator=settings.generator,
-            untrained=settings.untrained,
+            untrained=settings.untrained or (UntrainedConfig() if untrained else None),
             window=settings.window,
             max_records=settings.max_records if max_records is None else max_records,
         )

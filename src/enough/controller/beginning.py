@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 
+from enough.controller.bundled import locate_controller
 from enough.controller.checkpoint import SETTINGS, load_controller
 from enough.controller.examples import LabelledRequest
 from enough.controller.model import Controller
@@ -48,10 +48,3 @@ def start_digest(start: Path) -> str:
     folder = locate_controller(start)
     load_controller(folder)  # it has the words for whatever is wrong
     return checksum(folder / SETTINGS)
-
-
-def locate_controller(name: Path) -> Path:
-    """The folder of a controller; a bundled one by its plain name."""
-    bundled = Path(str(resources.files("enough"))) / "controllers" / name
-    is_name = len(name.parts) == 1 and not name.is_absolute()
-    return bundled if is_name and (bundled / SETTINGS).is_file() else name.expanduser()

@@ -17,14 +17,14 @@ class SelectConfig:
     Attributes:
         retrieval: how pools are made; as in training, where there is a controller.
         generator: whose tokens are counted and whose chat form is written.
-        untrained: what the fallback asks of a record, where there is no controller.
+        untrained: what the fallback asks of a record; given, it selects, and no controller does.
         window: tokens of prompt and answer together; by default the generator's.
         max_records: K_max.
     """
 
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     generator: GeneratorConfig = field(default_factory=GeneratorConfig)
-    untrained: UntrainedConfig = field(default_factory=UntrainedConfig)
+    untrained: UntrainedConfig | None = None
     window: int | None = None
     max_records: int = 10
 

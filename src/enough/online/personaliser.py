@@ -11,7 +11,8 @@ import logging
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from enough.controller.checkpoint import load_controller
+from enough.controller.bundled import default_controller, locate_controller
+from enough.controller.checkpoint import Trained, load_controller
 from enough.data.leakage import LeakageControls, LegalHistory
 from enough.generators.config import GeneratorConfig
 from enough.online.config import SelectConfig
@@ -54,6 +55,7 @@ class Enough:
         self._window = window
         self._pool = pool
         self._max_records = max_records
+        self._strange: set[str] = set()  # tasks the controller was not trained on, told once
 
     @classmethod
     def load(
@@ -66,13 +68,15 @@ class Enough:
         window: int | None = None,
         max_records: int = 10,
     ) -> Enough:
-        """Load the encoder, the tokenizer and, if there is one, the controller.
+        """Load the encoder, the tokenizer and the controller.
 
         Args:
-            controller: folder of `enough train`; None selects with the untrained fallback.
+            controller: folder of `enough train`, or the name of a bundled one. None takes the
+                bundled default; with a generator or retriever of other models, for which that
+                one was not trained, the untrained fallback.
             retrieval: how pools are made; as in training, for a controller.
             generator: the model that will answer; only its tokenizer is loaded.
-            untrained: settings of the fallback.
+            untrained: settings of the fallback; given, it selects, and no controller does.
             window: tokens of prompt and answer together, in place of the generator's own.
             max_records: the most records of a profile.
 
@@ -84,7 +88,7 @@ class Enough:
         config = SelectConfig(
             retrieval or RetrievalConfig(),
             generator or GeneratorConfig(),
-            untrained or UntrainedConfig(),
+            untrained,
             window,
             max_records,
         )
@@ -92,19 +96,18 @@ class Enough:
         controls, retriever = build_stages(config.retrieval)
         encoder = controls.encoder
         assert encoder is not None
-        policy: ControllerPolicy | UntrainedSelector
-        if controller is None:
+        models = {"encoder": encoder.fingerprint, "tokenizer": side.tokenizer.fingerprint}
+        trained: Trained | None = None
+        if controller is not None:
+            trained = load_controller(locate_controller(Path(controller)), **models)
+        elif untrained is None:
+            trained = default_controller(**models)
+        if trained is None:
             log.warning("no controller: the untrained fallback selects; nothing personal is learnt")
-            policy = UntrainedSelector(encoder, config.untrained)
-        else:
-            trained = load_controller(
-                Path(controller),
-                encoder=encoder.fingerprint,
-                tokenizer=side.tokenizer.fingerprint,
-            )
-            policy = ControllerPolicy(trained, encoder)
         return cls(
-            policy,
+            UntrainedSelector(encoder, config.untrained or UntrainedConfig())
+            if trained is None
+            else ControllerPolicy(trained, encoder),
             controls,
             retriever,
             side.tokenizer,
@@ -145,6 +148,7 @@ class Enough:
     def _selected(self, request: Request, history: History, legal: LegalHistory) -> Selected:
         pool = self._retriever.retrieve(request, legal.records, self._pool)
         budget = self._prompter.budget(request, pool, self._window, self._max_records)
+        self._tell_if_strange(request.task.name)
         trace = self._policy.trace(request, pool, budget)
         own = {record.id: record for record in history}  # as they were given
         records = tuple(own[pool[place].record.id] for place in trace.profile)
@@ -166,6 +170,14 @@ class Enough:
             trace=found,
             left_out=left_out(history, legal, pool, budget, trace),
         )
+
+    def _tell_if_strange(self, task: str) -> None:
+        """A controller with a row for any other task decides; whoever asks should know it."""
+        policy = self._policy
+        if isinstance(policy, ControllerPolicy) and task not in policy.tasks | self._strange:
+            self._strange.add(task)
+            known = ", ".join(sorted(policy.tasks))
+            log.warning("no training on the task %r (but on %s): a guess decides", task, known)
 
     def _messages(self, request: Request, records: Sequence[Record]) -> list[dict[str, str]]:
         before, after = self._frame

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from enough.controller.checkpoint import Trained
 from enough.controller.features import PoolFeatures, featurise
-from enough.controller.task_table import task_number
+from enough.controller.task_table import OTHER, task_number
 from enough.errors import ConfigError
 from enough.online.fast_controller import FastController, StepValues
 from enough.prompts.profile_sequences import Profile
@@ -73,6 +73,11 @@ class ControllerPolicy:
         self._encoder = encoder
         self._temperature, self._offset = trained.stop_temperature, trained.stop_offset
         self._forced_length = forced_length
+
+    @property
+    def tasks(self) -> set[str]:
+        """What it was trained on, by name."""
+        return set(self._fast.tasks) - {OTHER}
 
     def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
         """The records the controller takes, in order."""
