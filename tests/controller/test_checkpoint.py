@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from enough.controller.checkpoint import Trained, load_controller, save_controller
+from enough.controller.features import STATIC
 from enough.controller.rollout import roll_out
 from enough.errors import ModelError
 from enough.labels.tree_files import Fingerprints
@@ -80,13 +83,34 @@ def test_altered_weights_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"), [({"format": 9}, "format 9"), ({"features": ["x"]}, "other features")]
+    ("change", "said"), [({"format": 9}, "format 9"), ({"features": ["x"]}, r"does not have \(x\)")]
 )
 def test_other_versions_are_refused(folder: Path, change: dict[str, object], said: str) -> None:
     path = folder / "controller.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | change))
     with pytest.raises(ModelError, match=said):
         load_controller(folder)
+
+
+def test_one_that_knew_fewer_features_makes_nothing_of_the_others(folder: Path) -> None:
+    """As an older version wrote it: without the first and the fourth, in another order."""
+    model, raw = controller(), load_file(folder / "controller.safetensors")
+    kept = [name for i, name in enumerate(STATIC) if i not in (0, 3)][::-1]
+    places = [STATIC.index(name) for name in kept]
+    old = dict(raw) | {
+        name: raw[name][:, places].contiguous() for name in ("static.weight", "worth")
+    }
+    save_file(old, folder / "controller.safetensors")
+    path = folder / "controller.json"
+    digest = hashlib.sha256((folder / "controller.safetensors").read_bytes()).hexdigest()
+    changed = {"features": kept, "sha256": digest}
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    found = load_controller(folder)
+    with torch.no_grad():
+        model.static.weight[:, [0, 3]] = 0
+        model.worth[:, [0, 3]] = 0
+    pools = [features(n, seed=n) for n in (2, 4)]
+    assert roll_out(found.model, pools, found.point) == roll_out(model, pools, found.point)
 
 
 def test_a_folder_without_a_controller_is_named(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_profiles_are_those_of_the_policy_and_of_the_training_model(
     changes: dict[str, object],
 ) -> None:
     lengths = set()
-    for lift in (0.0, 1.0):  # some weights like to stop
+    for lift in (0.0, 1.0, 2.0):  # some weights like to stop
         model, some = lively(**changes), pools(100, seed=1)
         with torch.no_grad():
             model.second.bias.add_(lift)

@@ -17,7 +17,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from enough.config import from_table
 from enough.controller.features import STATIC
@@ -26,6 +26,9 @@ from enough.errors import ModelError
 from enough.labels.tree_files import Fingerprints
 from enough.run_folders import write_json, write_whole
 from enough.teacher.components import Scale, TargetConfig
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 FORMAT = 2
 WEIGHTS, SETTINGS = "controller.safetensors", "controller.json"
@@ -107,7 +110,7 @@ def load_controller(
         model = Controller(
             from_table(settings["model"], ModelConfig, str(folder / SETTINGS)), settings["tasks"]
         )
-        model.load_state_dict(load(raw))
+        model.load_state_dict(_of_all_features(load(raw), settings["features"]))
         return Trained(
             model=model.eval(),
             point=TargetConfig(settings["beta"], settings["lambda"]),
@@ -128,10 +131,25 @@ def _check(folder: Path, settings: dict[str, Any], raw: bytes) -> None:
         raise ModelError(
             f"{folder}: controller format {settings.get('format')}, this version reads {FORMAT}"
         )
-    if settings["features"] != list(STATIC):
-        raise ModelError(f"{folder}: was trained on other features than this version has")
+    if unknown := sorted(set(settings["features"]) - set(STATIC)):
+        raise ModelError(
+            f"{folder}: was trained on a feature that this version does not have ({unknown[0]})"
+        )
     if hashlib.sha256(raw).hexdigest() != settings["sha256"]:
         raise ModelError(f"{folder / WEIGHTS}: altered since it was written; copy it again")
+
+
+def _of_all_features(weights: dict[str, Tensor], features: list[str]) -> dict[str, Tensor]:
+    """The weights of a controller that knew fewer features: it makes nothing of the others."""
+    places = [STATIC.index(name) for name in features]
+    by_feature = {"static.weight": 1, "worth": 1}  # [H, F] and [tasks, F, outcomes]
+    found = dict(weights)
+    for name, axis in by_feature.items():
+        shape = list(weights[name].shape)
+        shape[axis] = len(STATIC)
+        found[name] = weights[name].new_zeros(shape)
+        found[name][:, places] = weights[name]
+    return found
 
 
 def _check_models(

@@ -41,6 +41,8 @@ STATIC = (
     "newness in the pool",
     "length of the context",
     "pool size",
+    "tokens in the pool",
+    "length of the action",
 )
 """Numbers of a record that do not depend on what is chosen, in their order.
 
@@ -148,6 +150,8 @@ def assemble(
     columns[14:17] = _times(request.moment, [record.moment for record in records])
     columns[17] = np.log1p([len(record.context) for record in records]) / 8
     columns[18] = n / 20
+    columns[19] = _standardised(tokens.astype(np.float32))
+    columns[20] = np.log1p([len(record.action) for record in records]) / 8
     return PoolFeatures(
         task=request.task.name,
         query=embedded.query,
