@@ -42,6 +42,7 @@ LABEL = LabelConfig(
 )
 TRAIN = TrainConfig(
     folds=3,
+    seed=3,  # a controller that stops now and then, which tests of stopping need
     targets=POINT,
     model=ModelConfig(hidden=16, heads=2),
     fit=FitConfig(steps=12, requests=4, check_every=4, patience=2, learning_rate=1e-2),
