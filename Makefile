@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data/LaMP_4
 
-.PHONY: setup browser demo report test lint format bench clean
+.PHONY: setup browser postgres demo report test lint format bench clean
 
 setup: $(VENV)/.installed
 
@@ -23,13 +23,19 @@ browser:
 	  && command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y chromium >/dev/null; } \
 	  || echo "no Chromium here: tests of pages will be skipped"
 
+# So is the store on PostgreSQL: on a real server, thrown away afterwards.
+postgres:
+	@command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { [ "$$(id -u)" = 0 ] \
+	  && command -v apt-get >/dev/null && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y postgresql >/dev/null; } \
+	  || echo "no PostgreSQL here: tests of it will be skipped"
+
 demo: setup
 	$(BIN)/enough demo
 
 report: setup
 	$(BIN)/enough report
 
-test: setup browser
+test: setup browser postgres
 	$(BIN)/pytest
 
 lint: setup

@@ -32,6 +32,7 @@ FLOW = [
     "results",
     "demo",
     "bench",
+    "store",
     "cli",
 ]
 FORBIDDEN = {"utils", "common", "helpers", "base", "manager", "misc"}

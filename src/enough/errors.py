@@ -8,7 +8,15 @@ EnoughError
 ├── MissingExtraError    a feature whose optional dependency is not installed
 ├── ModelError           weights or tokenizer that are absent, altered or unsuitable
 ├── CacheError           a cache file that is damaged or of another version
-└── BudgetError          a request whose empty prompt alone does not fit the window
+├── BudgetError          a request whose empty prompt alone does not fit the window
+└── StoreError           a store of records
+    ├── StoreBusyError           others hold the database too long; try again
+    ├── StoreUnavailableError    the server or the file cannot be reached or written
+    │   └── StoreFullError       no space left
+    ├── StoreFormatError         not a store's database, damaged, or a newer version's
+    ├── RecordConflictError      another record under a known id
+    ├── EncoderChangedError      stored vectors are another encoder's
+    └── AccessError              an API key that is unknown or revoked
 """
 
 from __future__ import annotations
@@ -74,3 +82,35 @@ class CacheError(EnoughError):
 
 class BudgetError(EnoughError):
     """A request's own prompt does not fit the generator's window."""
+
+
+class StoreError(EnoughError):
+    """A store of records could not do what was asked."""
+
+
+class StoreBusyError(StoreError):
+    """Others held the database for too long; trying again helps."""
+
+
+class StoreUnavailableError(StoreError):
+    """The database cannot be reached, read or written now."""
+
+
+class StoreFullError(StoreUnavailableError):
+    """There is no space left for the database."""
+
+
+class StoreFormatError(StoreError):
+    """A database that is not a store's, is damaged, or was made by a newer version."""
+
+
+class RecordConflictError(StoreError):
+    """A known id came with another record."""
+
+
+class EncoderChangedError(StoreError):
+    """Stored vectors are from another encoder than the one that is asked for."""
+
+
+class AccessError(StoreError):
+    """An API key opens nothing here. The message never holds the key."""

@@ -156,6 +156,30 @@ def select(
         _print_select_table(result)
 
 
+@app.command()
+def store(
+    *,
+    users: Annotated[int, typer.Option(min=1, help="With so many records each.")] = 6,
+    records: Annotated[int, typer.Option(min=20, help="Of each user.")] = 10_000,
+    dim: Annotated[int, typer.Option(min=2, help="Numbers of a vector.")] = 384,
+    rounds: Annotated[int, typer.Option(min=2, help="Questions to each user.")] = 20,
+    database: Annotated[
+        str | None, typer.Option(help="An empty one, by URL; a temporary SQLite file without it.")
+    ] = None,
+    seed: int = 0,
+    as_json: Json = False,
+) -> None:
+    """Time to find a user's 20 nearest records, against one row per vector.
+
+    The query's vector is known. With the store's memory, without it, and beside a thread that asks
+    for a user with ten times as many records.
+    """
+    from enough.store.timing import run_store_bench
+
+    result = run_store_bench(users, records, dim, rounds, seed=seed, database=database)
+    _show(dataclasses.asdict(result), as_json)
+
+
 def _print_select_table(result: SelectBench) -> None:
     from rich.console import Console
     from rich.table import Table

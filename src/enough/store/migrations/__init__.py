@@ -1,0 +1,1 @@
+"""Changes to the tables over time, run by Alembic when a store is opened."""

@@ -1,0 +1,88 @@
+"""The best of many vectors, with the scores and the order of `DenseRetriever`.
+
+In: a `Shelf` and a query [dim]. Out: places of blocks and lines with their scores. A matrix product
+is fast, but the last bits of a row then depend on its place, and ties break. So it only finds those
+that can be among the best, rounding considered; these few are scored as `DenseRetriever` does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from enough.errors import ModelError
+from enough.protocols import Floats
+from enough.records import Candidate, History, Pool
+from enough.store.record_store import RecordStore
+from enough.store.shelves import Shelf
+from enough.store.values import Owner
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """Where a record is, and how near."""
+
+    block: int
+    line: int
+    score: float
+
+
+def best(shelf: Shelf, query: Floats, skip: int, limit: int) -> list[Hit]:
+    """The hits from rank `skip` on, at most `limit`; ties in the order of appending."""
+    last = min(skip + limit, sum(len(one.vectors) for one in shelf.blocks))
+    if last <= skip:
+        return []
+    query = np.ascontiguousarray(query, np.float32)
+    if query.shape != (dim := shelf.blocks[0].vectors.shape[1],) or not np.isfinite(query).all():
+        raise ModelError(f"a query vector must be {dim} finite numbers, not {query.shape}")
+    rough = np.concatenate([one.vectors @ query for one in shelf.blocks])  # [n]
+    # Two float32 sums of dim products differ by at most dim · 2⁻²³ · |x| · |q|; one may lie too
+    # high and the other too low.
+    longest = max(one.longest for one in shelf.blocks)
+    slack = 2 * dim * 2.0**-23 * longest * float(np.linalg.norm(query))
+    bound = np.partition(rough, len(rough) - last)[len(rough) - last] - slack
+    places = np.flatnonzero(rough >= bound)
+    ends = np.cumsum([len(one.vectors) for one in shelf.blocks])
+    of_block = np.searchsorted(ends, places, side="right")
+    lines = places - np.concatenate([[0], ends])[of_block]
+    rows = np.stack([shelf.blocks[b].vectors[i] for b, i in zip(of_block, lines, strict=True)])
+    scores = (rows * query).sum(axis=1).astype(np.float64)
+    order = np.argsort(-scores, kind="stable")[skip:last]
+    return [Hit(shelf.blocks[of_block[i]].block, int(lines[i]), float(scores[i])) for i in order]
+
+
+def legal_pool(
+    store: RecordStore,
+    owner: Owner,
+    query: Floats,
+    fingerprint: str,
+    *,
+    limit: int,
+    legal: Callable[[History], History],
+) -> Pool:
+    """The nearest records that are legal, at most `limit`.
+
+    Args:
+        store: where they are.
+        owner: whose.
+        query: the request's vector [dim].
+        fingerprint: of the encoder it is from.
+        limit: M.
+        legal: of some records those a request may see, such as
+            `LeakageControls.legal(request, history).records`; it is asked about the nearest ones
+            first, and no more than needed.
+    """
+    found: dict[str, Candidate] = {}
+    skip, batch = 0, 2 * limit
+    while len(found) < limit:
+        nearest = store.nearest(owner, query, fingerprint, batch, skip=skip)
+        kept = {record.id for record in legal(tuple(one.record for one in nearest))}
+        for one in nearest:
+            if one.record.id in kept:  # a write in between can move one to the next batch
+                found.setdefault(one.record.id, one)
+        if len(nearest) < batch:
+            break
+        skip, batch = skip + batch, 2 * batch
+    return tuple(found.values())[:limit]
