@@ -31,8 +31,8 @@ FLOW = [
     "report",
     "results",
     "demo",
-    "bench",
     "store",
+    "bench",
     "cli",
 ]
 FORBIDDEN = {"utils", "common", "helpers", "base", "manager", "misc"}

@@ -13,7 +13,6 @@ from enough.evaluation.published_outcomes import PublishedOutcome
 from enough.results.default_section import default_section
 from enough.results.length_sections import against_best, lengths_section, verdict
 from enough.results.operating_points import OperatingPoint, operating_points
-from enough.results.ratios import ratio
 from tests.results.made_up import made_up_outcomes
 
 
@@ -131,10 +130,10 @@ def test_verdicts(low: float, high: float, said: str) -> None:
 def test_ratios() -> None:
     one = Estimate(2.0, np.array([1.0, 3.0]))
     other = Estimate(4.0, np.array([4.0, 5.0]))
-    found = ratio(one, other)
+    found = one.over(other)
     assert found is not None
     assert (found.observed, found.draws.tolist()) == (0.5, [0.25, 0.6])
-    assert ratio(one, Estimate(4.0, np.array([4.0, 0.0]))) is None
+    assert one.over(Estimate(4.0, np.array([4.0, 0.0]))) is None
 
 
 def test_the_words_of_made_up_outcomes() -> None:

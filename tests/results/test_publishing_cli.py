@@ -31,7 +31,7 @@ def test_a_comparison_as_rows(
     one = trained(labels, log, tmp_path / "one")
     path = tmp_path / "outcomes.parquet"
     options = ["compare", log, "--labels", labels, "--controller", one, "--requests", 5]
-    (found,) = json.loads(invoke(*options, "--json", "--rows", path))
+    (found,) = json.loads(invoke(*options, "--json", "--publish", path))
     rows = read_parquet(path, PublishedOutcome)
     lines: dict[str, Any] = {x["selector"]: x for x in found["lines"] if x["task"] == "all"}
     assert {(row.slice, row.is_reported) for row in rows} == {("report", True), ("select", False)}

@@ -174,7 +174,7 @@ def store(
     The query's vector is known. With the store's memory, without it, and beside a thread that asks
     for a user with ten times as many records.
     """
-    from enough.store.timing import run_store_bench
+    from enough.bench.storing import run_store_bench
 
     result = run_store_bench(users, records, dim, rounds, seed=seed, database=database)
     _show(dataclasses.asdict(result), as_json)

@@ -37,11 +37,11 @@ def compare(
         int | None, typer.Option(min=0, help="Requests per task (50 by default); 0 takes all.")
     ] = None,
     rows: Annotated[
+        Path | None, typer.Option(help="Also write one JSON line per request and selector.")
+    ] = None,
+    publish: Annotated[
         Path | None,
-        typer.Option(
-            help="Also write one row per request and selector: JSON lines; or, as FILE.parquet, "
-            "rows of both slices without ids, for `enough results`."
-        ),
+        typer.Option(help="Also write rows of both slices without ids, for `enough results`."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -61,6 +61,7 @@ def compare(
     from enough.teacher.preparation import load_stages
 
     check_writable(rows)
+    check_writable(publish)
     settings = load_config(config, CompareConfig) if config else CompareConfig()
     if requests is not None:
         settings = dataclasses.replace(settings, requests=requests)
@@ -80,9 +81,9 @@ def compare(
             config=settings,
             on_step=update,
         )
-    if rows is not None and rows.suffix == ".parquet":
-        _publish(rows, found, teacher, datasets)
-    elif rows is not None:
+    if publish is not None:
+        _publish(publish, found, teacher, datasets)
+    if rows is not None:
         every = (row for point in found.points for row in found.rows(point))
         write_json_lines(rows, map(dataclasses.asdict, every))
     if as_json:

@@ -104,10 +104,9 @@ def _report(found: Evaluated, folder: Path) -> dict[str, Any]:
 
 def _publish(path: Path, run: EvaluateRun, found: Evaluated, tasks: Sequence[Task]) -> None:
     from enough.evaluation.published_rows import PublishedRow, about_answers, publish_rows
-    from enough.parquet_rows import read_settings, write_parquet
+    from enough.parquet_rows import write_parquet
 
-    digests = read_settings(run.out / "rows.parquet")["data"]
-    about = about_answers(run.recipe, tasks, found.table, digests)
+    about = about_answers(run.recipe, tasks, found.table, run.digests)
     write_parquet(path, PublishedRow, publish_rows(found.rows, tasks), about)
 
 

@@ -15,8 +15,7 @@ def results(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="Rows of `enough compare --rows FILE.parquet`, of `enough evaluate --publish`, "
-            "or both."
+            help="Rows of `enough compare --publish`, of `enough evaluate --publish`, or both."
         ),
     ],
     out: Annotated[

@@ -5,7 +5,7 @@ In: rows of one setting, and rows of the reference on the same requests. Out: `S
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -70,6 +70,12 @@ def summarise(
 def share_in_words(share: Interval) -> str:
     """For sentences: per cent, with where it may lie."""
     return f"{share.mean:.0%} ({share.low:.0%} to {share.high:.0%})"
+
+
+def listed(names: Iterable[str]) -> str:
+    """For sentences: names, the last after "and"."""
+    every = list(names)
+    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
 
 
 def quality(

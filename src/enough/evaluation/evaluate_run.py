@@ -68,7 +68,7 @@ class EvaluateRun:
         self.recipe = recipe
         self.out = out
         self._datasets = list(datasets)
-        self._digests = {dataset.task.name: dataset_digest(dataset) for dataset in datasets}
+        self.digests = {dataset.task.name: dataset_digest(dataset) for dataset in datasets}
         self._questions: dict[str, list[Question]] = {}
 
     def run(
@@ -80,11 +80,11 @@ class EvaluateRun:
             controllers = self._controllers(stages, on_step)
             equipment = Equipment.of(self.recipe.config, stages, load)
             trained = self._methods(equipment, on_step) | controllers
-            files = CellFiles(self.out / "cells", self.recipe.config, equipment, self._digests)
+            files = CellFiles(self.out / "cells", self.recipe.config, equipment, self.digests)
             answered = self._cells(equipment, files, trained, on_step)
             rows = self._judged(equipment, answered, _scales(self.recipe, trained), on_step)
             table = self._table(rows)
-            settings = {"recipe": plain_recipe(self.recipe), "data": self._digests}
+            settings = {"recipe": plain_recipe(self.recipe), "data": self.digests}
             write_rows(self.out / "rows.parquet", rows, settings)
             write_whole(self.out / "table.md", markdown(table).encode())
         return Evaluated(rows, table, files.made, files.found)

@@ -50,6 +50,12 @@ class Estimate:
         """The difference on the same draws, so both must come from one `Resampling`."""
         return Estimate(self.observed - other.observed, self.draws - other.draws)
 
+    def over(self, other: Estimate) -> Estimate | None:
+        """The ratio on the same draws; None where the other is not above zero in all of them."""
+        if other.observed <= 0 or other.draws.min() <= 0:
+            return None
+        return Estimate(self.observed / other.observed, self.draws / other.draws)
+
 
 class Resampling:
     """Users drawn with replacement, once for everything that is compared on the same requests."""

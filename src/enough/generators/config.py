@@ -24,8 +24,8 @@ class GeneratorConfig:
 
     Attributes:
         model: the bundled default, a local folder, or a hub name.
-        adapter: folder of a LoRA adapter, or the name of a bundled one ("synthetic"); merged into
-            the weights.
+        adapter: folder of a LoRA adapter, or the name of a bundled one ("lamp", "synthetic");
+            merged into the weights.
         device: "cpu", "cuda", "cuda:1"; the first GPU where there is one, by default.
         dtype: "auto" is bfloat16 where the hardware is made for it, float32 elsewhere.
         scorer: "auto" takes the fastest one that is exact for the model.

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from enough.diagnostics.sections import Value, table
+from enough.diagnostics.summaries import listed
 from enough.diagnostics.told_apart import differs
 from enough.evaluation.intervals import Estimate, Resampling, estimate
 from enough.results.operating_points import Measured, OperatingPoint
-from enough.results.ratios import ratio
-from enough.results.wording import in_words, joined, listed, markdown_table, plain_text
+from enough.results.wording import in_words, joined, markdown_table, plain_text
 
 REFERENCE = 5
 """The fixed length whose gain and tokens others are shares of."""
@@ -50,8 +50,8 @@ def _kept(point: OperatingPoint, ours: Measured, resampling: Resampling) -> str:
     if REFERENCE not in point.fixed:
         return f"Fixed k = {REFERENCE} was not compared, so no shares of it can be given."
     five = point.fixed[REFERENCE]
-    tokens = ratio(estimate(ours.tokens, resampling), estimate(five.tokens, resampling))
-    gain = ratio(estimate(ours.gain, resampling), estimate(five.gain, resampling))
+    tokens = estimate(ours.tokens, resampling).over(estimate(five.tokens, resampling))
+    gain = estimate(ours.gain, resampling).over(estimate(five.gain, resampling))
     if tokens is None:
         return f"Fixed k = {REFERENCE} took no tokens."
     if gain is None:
@@ -160,7 +160,7 @@ def _token_share(part: OperatingPoint, resampling: Resampling) -> Estimate | Non
     if part.ours is None or REFERENCE not in part.fixed:
         return None
     five = estimate(part.fixed[REFERENCE].tokens, resampling)
-    return ratio(estimate(part.ours.tokens, resampling), five)
+    return estimate(part.ours.tokens, resampling).over(five)
 
 
 def _idle(point: OperatingPoint) -> list[str]:

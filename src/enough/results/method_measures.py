@@ -19,7 +19,6 @@ from enough.evaluation.row_grid import TaskRows, arrange, printed_value
 from enough.evaluation.rows import Row
 from enough.evaluation.table_values import MainTable
 from enough.results.quality_draws import quality_estimates
-from enough.results.ratios import ratio
 from enough.results.sources import Answers
 from enough.tasks import METRIC_IS_HIGHER_BETTER
 
@@ -146,7 +145,7 @@ def _pooled(
     rates = {
         name: Estimate(PER_TOKENS * one.observed, PER_TOKENS * one.draws)
         for name in gains
-        if (one := ratio(gains[name], tokens[name])) is not None
+        if (one := gains[name].over(tokens[name])) is not None
     }
     harmed = {
         name: estimate(values, resampling)

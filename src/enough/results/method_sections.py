@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from enough.diagnostics.sections import Format, Value, table
+from enough.diagnostics.summaries import listed
 from enough.diagnostics.told_apart import differs
 from enough.evaluation.table_text import HEADINGS
 from enough.evaluation.table_values import Shown
 from enough.results.method_measures import Measure, MethodMeasures, Standing, standing
 from enough.results.method_names import best_methods, methods_of, name_in_table, title_of
 from enough.results.metric_section import metrics_section
-from enough.results.wording import cell, in_words, joined, listed, markdown_table, plain_text
+from enough.results.wording import cell, in_words, joined, markdown_table, plain_text
 
 _RANKED = ("quality index", "J", "gain per 1,000 tokens", "tokens", "harm")
 

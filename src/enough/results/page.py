@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enough.diagnostics.sections import Format, Value, table
+from enough.diagnostics.summaries import listed
 from enough.errors import ConfigError
 from enough.results.default_section import default_section
 from enough.results.figures import figures
@@ -21,7 +22,7 @@ from enough.results.method_sections import methods_section
 from enough.results.operating_points import OperatingPoint, operating_points
 from enough.results.scatter import draw_scatter
 from enough.results.sources import Answers, Outcomes, Sources
-from enough.results.wording import joined, listed, markdown_table, plain_text
+from enough.results.wording import joined, markdown_table, plain_text
 from enough.run_folders import write_whole
 
 FOLDER = "figures"

@@ -1,7 +1,7 @@
 """Files of published rows, told apart by what they say they hold.
 
-In: Parquet files of `enough compare --rows` and `enough evaluate --publish`, in any order. Out: the
-rows of each with what is needed to make tables of them; either may be missing.
+In: Parquet files that `enough compare` and `enough evaluate` published, in any order. Out: the rows
+of each with what is needed to make tables of them; either may be missing.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def read_sources(paths: Sequence[Path]) -> Sources:
         kind = str(read_settings(path).get("holds"))
         if kind not in (OUTCOMES, ANSWERS):
             raise DataError(
-                "holds no published rows; make it with `enough compare --rows FILE.parquet` or "
+                "holds no published rows; make it with `enough compare --publish FILE.parquet` or "
                 "`enough evaluate --publish FILE.parquet`",
                 path=path,
             )

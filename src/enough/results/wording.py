@@ -7,7 +7,7 @@ print the same; negative numbers carry a minus sign.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from enough.diagnostics.sections import Format, Table, Value
 from enough.evaluation.intervals import Estimate, Interval
@@ -51,12 +51,6 @@ def markdown_table(table: Table) -> str:
         for row in table.rows
     )
     return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *rows))
-
-
-def listed(names: Iterable[str]) -> str:
-    """Names in a sentence."""
-    every = list(names)
-    return every[0] if len(every) == 1 else f"{', '.join(every[:-1])} and {every[-1]}"
 
 
 def joined(parts: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from enough.diagnostics.stress.subgroup_rows import (
     bucket_quality,
     groups,
 )
-from enough.diagnostics.summaries import summarise
+from enough.diagnostics.summaries import listed, summarise
 from enough.diagnostics.tried import OURS, Tried
 from enough.evaluation.intervals import Interval
 
@@ -163,9 +163,9 @@ def _answer(found: Sequence[Group], fixed: str) -> str:
     behind = [_told(one, lead) for one, lead in leads if one.sign < 0]
     told = []
     if ahead:
-        told.append(f"J of {OURS} is above that of {fixed} in {_listed(ahead)}.")
+        told.append(f"J of {OURS} is above that of {fixed} in {listed(ahead)}.")
     if behind:
-        told.append(f"It is below in {_listed(behind)}.")
+        told.append(f"It is below in {listed(behind)}.")
     rest = len(leads) - len(ahead) - len(behind)
     if rest:
         total = sum(len(one.ours) for one in found if one.dimension == DIMENSIONS[0])
@@ -174,16 +174,12 @@ def _answer(found: Sequence[Group], fixed: str) -> str:
             f"{total} requests in all."
         )
     if empty := [f"{one.dimension} {one.name}" for one in found if not one.ours]:
-        told.append(f"Nobody is in {_listed(empty)}.")
+        told.append(f"Nobody is in {listed(empty)}.")
     return " ".join(told)
 
 
 def _told(one: Group, lead: Interval) -> str:
     return f"{one.dimension} {one.name} ({lead.mean:+.2f})"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _quality_chart(found: Sequence[Group], everybody: Sequence[Tried], about: About) -> DotChart:

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from enough.bench import storing
+from enough.bench.plain_table import PlainTable
+from enough.bench.storing import run_store_bench
 from enough.cli import app
 from enough.errors import ModelError
-from enough.store import timing
 from enough.store.config import StoreConfig
 from enough.store.opening import open_store
-from enough.store.plain_table import PlainTable
-from enough.store.timing import run_store_bench
 from enough.store.values import Owner
 
 
@@ -47,10 +47,10 @@ def test_the_command() -> None:
 def test_ten_thousand_records_are_searched_in_ten_milliseconds(tmp_path: Path) -> None:
     """The best of several medians: other processes can only add time."""
     rng = np.random.default_rng(0)
-    made_up = timing._MadeUp(rng.standard_normal((10_000, 384)).astype(np.float32))
+    made_up = storing._MadeUp(rng.standard_normal((10_000, 384)).astype(np.float32))
     store = open_store(StoreConfig(str(tmp_path / "enough.sqlite")))
     owner = Owner("shop", "t", "ann")
-    store.append(owner, [timing._record(owner, number) for number in range(10_000)], made_up)
+    store.append(owner, [storing._record(owner, number) for number in range(10_000)], made_up)
     medians = []
     for _ in range(5):
         seconds = []

@@ -1,6 +1,6 @@
 """One row per record with its vector beside it: what the store's layout is compared with.
 
-In: records and vectors. Out: the nearest ones. For `timing` alone.
+In: records and vectors. Out: the nearest ones. For `storing` alone.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from enough.bench.plain_table import PlainTable
 from enough.errors import ModelError
 from enough.protocols import Floats
 from enough.records import Record
@@ -29,7 +30,6 @@ from enough.retrieval.vectors import unit_rows
 from enough.store.blocks import Placed
 from enough.store.config import StoreConfig
 from enough.store.opening import open_store
-from enough.store.plain_table import PlainTable
 from enough.store.sql_store import SqlStore
 from enough.store.values import Owner
 
