@@ -142,13 +142,11 @@ def _check(folder: Path, settings: dict[str, Any], raw: bytes) -> None:
 def _of_all_features(weights: dict[str, Tensor], features: list[str]) -> dict[str, Tensor]:
     """The weights of a controller that knew fewer features: it makes nothing of the others."""
     places = [STATIC.index(name) for name in features]
-    by_feature = {"static.weight": 1, "worth": 1}  # [H, F] and [tasks, F, outcomes]
     found = dict(weights)
-    for name, axis in by_feature.items():
-        shape = list(weights[name].shape)
-        shape[axis] = len(STATIC)
-        found[name] = weights[name].new_zeros(shape)
-        found[name][:, places] = weights[name]
+    for name in ("static.weight", "worth"):  # [H, F], [tasks, F, outcomes]
+        known = weights[name]
+        found[name] = known.new_zeros(known.shape[0], len(STATIC), *known.shape[2:])
+        found[name][:, places] = known
     return found
 
 
