@@ -147,11 +147,19 @@ class Steering(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Steered:
+    """One answer that several prompts are continued by, and who chooses its tokens."""
+
+    prompts: Sequence[Tokens]
+    steering: Steering
+
+
 class OpenGenerator(Generator, Protocol):
     """A generator that can be steered while it writes, and whose attention can be read."""
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
-        """One answer, written to all prompts at once, token by token."""
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
+        """Each answer is written to all of its prompts at once, token by token."""
         ...
 
     def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:

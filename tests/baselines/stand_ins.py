@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from enough.baselines.tools import Tools
 from enough.generators.fake import FakeGenerator
 from enough.prompts.prompter import Prompter
-from enough.protocols import Asked, Encoder, Floats, OpenGenerator, Steering, Tokens
+from enough.protocols import Asked, Encoder, Floats, OpenGenerator, Steered, Tokens
 from enough.records import Candidate, Pool, Record
 from enough.tasks import LAMP_TASKS, Task
 from tests.conftest import make_record, make_request
@@ -53,11 +53,14 @@ class OpenFake(FakeGenerator):
             return super().generate(prompts, max_new_tokens)
         return [self._reply(self.text(prompt)) for prompt in prompts]
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
         """The numbers of the tokens that are chosen from the distributions, one for each."""
-        self.steered.append(list(prompts))
+        self.steered += [list(answer.prompts) for answer in answers]
+        return [self._steered(answer, max_new_tokens) for answer in answers]
+
+    def _steered(self, answer: Steered, max_new_tokens: int) -> str:
         steps = self._distributions[:max_new_tokens]
-        return " ".join(str(steering.next(log_probs)) for log_probs in steps)
+        return " ".join(str(answer.steering.next(log_probs)) for log_probs in steps)
 
     def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
         assert self._attend is not None

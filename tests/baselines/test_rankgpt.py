@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from enough.baselines.rankgpt import RankGPTConfig, permutation, windows
+from enough.baselines.rankgpt import ListwiseRanker, RankGPTConfig, permutation, windows
+from enough.baselines.tools import Foreseeing
 from enough.errors import ConfigError
-from tests.baselines.stand_ins import OpenFake, ask, films, ids, make_tools
+from enough.protocols import Tokens
+from tests.baselines.stand_ins import OpenFake, Reply, ask, films, ids, make_tools
 
 NUMBERS = [f"score {n}" for n in (3, 1, 4, 2, 6, 5, 9)]
 
@@ -79,6 +82,17 @@ def test_the_best_climbs_over_several_windows() -> None:
     # A window of three that moves by one carries the best two all the way.
     assert ids(answered.records) == ["r7", "r5"]
     assert len(reranker.prompts) == 5
+
+
+def test_pools_are_ranked_together_as_alone() -> None:
+    reranker = OpenFake(reply=by_score)
+    ranker = ListwiseRanker(RankGPTConfig(window=3, step=1), reranker)
+    tools = make_tools(reranker=reranker)
+    several = [ask(tools, films(*NUMBERS[:count])) for count in (7, 0, 2, 4, 1)]
+    pairs = [(asked.request, asked.pool) for asked in several]
+    alone = [ranker.orders([pair])[0] for pair in pairs]
+    assert ranker.orders(pairs) == alone
+    assert alone[2:] == [[0, 1], [2, 0, 3, 1], [0]]
 
 
 def test_a_pool_that_fits_is_one_call() -> None:
@@ -152,3 +166,24 @@ def test_impossible_settings() -> None:
         RankGPTConfig(window=1)
     with pytest.raises(ConfigError, match="max_new_tokens"):
         RankGPTConfig(max_new_tokens=0)
+
+
+def test_what_is_foreseen_is_ranked_in_one_call_for_all() -> None:
+    reranker = Counting(reply=by_score)
+    tools = make_tools(reranker=reranker)
+    method = RankGPTConfig(k=2).build(tools)
+    assert isinstance(method, Foreseeing)
+    method.foresee([ask(tools, films(*NUMBERS)), ask(tools, films(*NUMBERS[::-1]))])
+    assert reranker.calls[0] == 2
+
+
+class Counting(OpenFake):
+    """Knows how many prompts it was given at a time."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply=reply)
+        self.calls: list[int] = []
+
+    def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
+        self.calls.append(len(prompts))
+        return super().generate(prompts, max_new_tokens)

@@ -27,7 +27,7 @@ from enough.evaluation.evaluate_run import Evaluated, EvaluateRun
 from enough.evaluation.recipe import EvaluateConfig, MethodLine, Recipe
 from enough.generators.config import GeneratorConfig
 from enough.matching.matcher import MatchConfig
-from enough.protocols import Floats, OnBatch, OpenGenerator, ScoredSequence, Steering, Tokens
+from enough.protocols import Floats, OnBatch, OpenGenerator, ScoredSequence, Steered, Tokens
 from enough.records import Dataset
 from enough.retrieval.dense import DenseRetriever
 from enough.retrieval.pools import RetrievalConfig
@@ -54,10 +54,10 @@ class Worded(OpenFake):
     def __init__(self, window: int = 4096) -> None:
         super().__init__(window, attend=common_words)
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
-        self.steered.append(list(prompts))
+    def _steered(self, answer: Steered, max_new_tokens: int) -> str:
         steps = range(min(_STEPS, max_new_tokens))
-        return " ".join(str(steering.next(_log_probs(prompts, step))) for step in steps)
+        tokens = (answer.steering.next(_log_probs(answer.prompts, step)) for step in steps)
+        return " ".join(map(str, tokens))
 
 
 def _log_probs(prompts: Sequence[Tokens], step: int) -> Floats:
@@ -85,9 +85,9 @@ class Stopping(Worded):
         self._count()
         return super().generate(prompts, max_new_tokens)
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
         self._count()
-        return super().steer(prompts, steering, max_new_tokens)
+        return super().steer(answers, max_new_tokens)
 
     def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
         self._count()

@@ -20,7 +20,7 @@ from enough.evaluation.recipe import Recipe
 from enough.evaluation.rows import Row, Seconds, read_rows
 from enough.parquet_rows import read_settings
 from enough.prompts.prompter import Prompter
-from enough.protocols import Asked, Tokens
+from enough.protocols import Asked, Steered, Tokens
 from enough.teacher.components import TargetConfig
 from tests.evaluation.evaluate_fakes import (
     QUICK,
@@ -168,11 +168,16 @@ class Batches(Worded):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sizes: list[int] = []
+        self.generated: list[int] = []
+        self.together: list[int] = []
 
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
-        self.sizes.append(len(prompts))
+        self.generated.append(len(prompts))
         return super().generate(prompts, max_new_tokens)
+
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
+        self.together.append(len(answers))
+        return super().steer(answers, max_new_tokens)
 
 
 def test_batched_answers_are_the_same_answers(
@@ -186,7 +191,8 @@ def test_batched_answers_are_the_same_answers(
     batched = Recipe(replace(recipe.config, batched=True), recipe.methods)
     found = evaluate(batched, tmp_path / "run", generator)
     assert untimed(found.rows) == untimed(finished[1].rows), "calls and tokens are counted as ever"
-    assert max(generator.sizes) > 1
+    assert max(generator.generated) > 1
+    assert min(generator.together) > 1
 
 
 def test_a_missing_cell_is_all_that_is_run(

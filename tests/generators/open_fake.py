@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enough.generators.fake import FakeGenerator
-from enough.protocols import Floats, OnBatch, ScoredSequence, Steering, Tokens
+from enough.protocols import Floats, OnBatch, ScoredSequence, Steered, Tokens
 
 
 class Rule:
@@ -40,10 +40,13 @@ class OpenFake(FakeGenerator):
         self._work("generate")
         return [f"é{prompt.sum()}/{max_new_tokens}" for prompt in prompts]
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
         self._work("steer")
-        tokens = [steering.next(np.stack([p.astype(np.float32) for p in prompts]))]
-        return f"{steering.key} {tokens} {max_new_tokens}"
+        said = []
+        for answer in answers:
+            rows = np.stack([prompt.astype(np.float32) for prompt in answer.prompts])
+            said.append(f"{answer.steering.key} {[answer.steering.next(rows)]} {max_new_tokens}")
+        return said
 
     def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
         self._work("attention")

@@ -12,7 +12,7 @@ from enough.disk_cache import DiskCache, cache_root
 from enough.generators.answer_cache import RememberingGenerator
 from enough.generators.metering import Clocked
 from enough.generators.score_cache import CachedGenerator
-from enough.protocols import OpenGenerator, ScoredSequence, Tokens
+from enough.protocols import OpenGenerator, ScoredSequence, Steered, Tokens
 from tests.generators.open_fake import Broken, OpenFake, Rule
 
 
@@ -27,7 +27,7 @@ PROMPTS = [tokens(1, 2), tokens(3), tokens(1, 2, 3, 4)]
 def ask_everything(generator: OpenGenerator) -> tuple[list[str], str, list[list[float]]]:
     return (
         generator.generate(PROMPTS, 8),
-        generator.steer([tokens(1, 2), tokens(3, 4)], Rule(), 8),
+        generator.steer([Steered([tokens(1, 2), tokens(3, 4)], Rule())], 8)[0],
         [row.tolist() for row in generator.attention(PREFIX, SUFFIXES)],
     )
 
@@ -82,12 +82,12 @@ def test_whatever_is_asked_differently_is_another_entry(tmp_path: Path) -> None:
     inner = OpenFake()
     remembering = RememberingGenerator(inner, tmp_path / "a")
     pair = [tokens(1, 2), tokens(3, 4)]
-    remembering.steer(pair, Rule("one"), 8)
-    assert remembering.steer(pair, Rule("other"), 8).startswith("other")
-    remembering.steer(pair[::-1], Rule("one"), 8)
-    remembering.steer(pair, Rule("one"), 9)
-    remembering.steer([tokens(1), tokens(2)], Rule("one"), 8)
-    remembering.steer([tokens(1, 2)], Rule("one"), 8)
+    remembering.steer([Steered(pair, Rule("one"))], 8)[0]
+    assert remembering.steer([Steered(pair, Rule("other"))], 8)[0].startswith("other")
+    remembering.steer([Steered(pair[::-1], Rule("one"))], 8)[0]
+    remembering.steer([Steered(pair, Rule("one"))], 9)[0]
+    remembering.steer([Steered([tokens(1), tokens(2)], Rule("one"))], 8)[0]
+    remembering.steer([Steered([tokens(1, 2)], Rule("one"))], 8)[0]
     remembering.generate([tokens(1, 2)], 8)
     remembering.generate([tokens(1, 2)], 9)
     remembering.attention(tokens(1, 2), [])
@@ -95,7 +95,7 @@ def test_whatever_is_asked_differently_is_another_entry(tmp_path: Path) -> None:
     remembering.attention(tokens(1, 2), [tokens(3), tokens(4)])
     remembering.attention(tokens(1, 2), [tokens(3, 4)])
     assert len(inner.asked) == 12 == remembering.misses
-    remembering.steer(pair, Rule("one"), 8)
+    remembering.steer([Steered(pair, Rule("one"))], 8)[0]
     assert len(inner.asked) == 12
 
 
@@ -132,7 +132,7 @@ def test_what_fails_leaves_nothing(tmp_path: Path) -> None:
     remembering = RememberingGenerator(Broken(), tmp_path / "a")
     for ask in (
         lambda: remembering.generate(PROMPTS, 8),
-        lambda: remembering.steer(PROMPTS, Rule(), 8),
+        lambda: remembering.steer([Steered(PROMPTS, Rule())], 8),
         lambda: remembering.attention(PREFIX, SUFFIXES),
     ):
         with pytest.raises(AssertionError, match="was computed"):

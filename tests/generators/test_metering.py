@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from enough.generators.answer_cache import RememberingGenerator
 from enough.generators.metering import Meter, MeteredGenerator, Reading
-from enough.protocols import OpenGenerator, ScoredSequence, Tokens
+from enough.protocols import OpenGenerator, ScoredSequence, Steered, Tokens
 from tests.generators.open_fake import Broken, OpenFake, Rule
 
 
@@ -29,7 +29,7 @@ def test_every_prompt_suffix_and_sequence_is_a_call() -> None:
     metered.generate([tokens(1, 2, 3), tokens(4)], 8)
     assert used(meter, Reading()) == (2, 4)
     before = meter.reading()
-    metered.steer([tokens(1, 2), tokens(3, 4), tokens(5, 6)], Rule(), 8)
+    metered.steer([Steered([tokens(1, 2), tokens(3, 4), tokens(5, 6)], Rule())], 8)[0]
     assert used(meter, before) == (3, 6)
     before = meter.reading()
     metered.attention(tokens(1, 2, 3, 4, 5), [tokens(6, 7), tokens(8)])
@@ -49,7 +49,7 @@ def test_answers_are_those_of_the_generator() -> None:
     inner = OpenFake()
     metered = MeteredGenerator(inner, Meter())
     assert metered.generate([tokens(1, 2)], 8) == ["é3/8"]
-    assert metered.steer([tokens(1, 9)], Rule(), 8) == "first [1] 8"
+    assert metered.steer([Steered([tokens(1, 9)], Rule())], 8)[0] == "first [1] 8"
     assert metered.attention(tokens(8), [tokens(1)])[0].tolist() == [2.0]
     told: list[int] = []
     metered.score([ScoredSequence(tokens(1, 2), 1)], lambda where, _: told.extend(where.tolist()))
@@ -77,7 +77,7 @@ def test_a_remembered_answer_counts_as_if_computed(tmp_path: Path) -> None:
         meter = Meter()
         metered = MeteredGenerator(RememberingGenerator(inner, tmp_path / "a"), meter)
         metered.generate([tokens(1, 2), tokens(3)], 8)
-        metered.steer([tokens(1, 2), tokens(3, 4)], Rule(), 8)
+        metered.steer([Steered([tokens(1, 2), tokens(3, 4)], Rule())], 8)[0]
         metered.attention(tokens(1, 2), [tokens(3)])
         readings.append(meter.reading())
     first, again = readings

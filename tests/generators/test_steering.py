@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from hypothesis import given
+from hypothesis import strategies as st
 
 from enough.errors import ModelError
 from enough.generators.hf import HFGenerator
-from enough.protocols import Floats, OpenGenerator, Tokens
+from enough.generators.steering import decoded_together
+from enough.protocols import Floats, OpenGenerator, Steered, Tokens
 from tests.conftest import TinyModel
 from tests.generators.test_architectures import SIZES
 from tests.generators.tiny_generators import ARCHITECTURES, tiny_generator
@@ -91,7 +94,7 @@ def test_the_likeliest_token_of_one_prompt_is_what_generate_writes(
     generator: OpenGenerator = generators[name]
     several = prompts(1, 7, 20, 64, 150)
     written = [generator.generate([prompt], 12)[0] for prompt in several]
-    assert [generator.steer([prompt], Greedy(), 12) for prompt in several] == written
+    assert [generator.steer([Steered([prompt], Greedy())], 12)[0] for prompt in several] == written
     assert len(set(written)) > 1
 
 
@@ -104,7 +107,7 @@ def test_streams_equal_full_passes_without_a_cache(
     generator, streams = generators[name], prompts(*lengths)
     weights = [0.5, 0.3, 0.2][: len(lengths)]
     rule, expected = Mixture(weights, never=[0]), Mixture(weights, never=[0])
-    text = generator.steer(streams, rule, 15)
+    text = generator.steer([Steered(streams, rule)], 15)[0]
     by_hand(generator, streams, expected, 15)
     assert rule.chosen == expected.chosen
     assert len(rule.seen) == 15
@@ -128,7 +131,7 @@ def test_other_architectures(name: str, changes: dict[str, Any]) -> None:
     generator = tiny_generator(getattr(transformers, f"{name}ForCausalLM")(config))
     streams = [stream % 96 + 1 for stream in prompts(5, 40)]
     rule, expected = Mixture([0.5, 0.5], never=[0, 2]), Mixture([0.5, 0.5], never=[0, 2])
-    generator.steer(streams, rule, 8)
+    generator.steer([Steered(streams, rule)], 8)[0]
     by_hand(generator, streams, expected, 8)
     assert rule.chosen == expected.chosen
     np.testing.assert_allclose(np.stack(rule.seen), np.stack(expected.seen), atol=1e-4)
@@ -137,26 +140,65 @@ def test_other_architectures(name: str, changes: dict[str, Any]) -> None:
 def test_every_prompt_counts(generators: dict[str, HFGenerator]) -> None:
     streams = prompts(5, 40)
     answers = {
-        generators["llama"].steer(streams, Mixture(weights, never=[0]), 10)
+        generators["llama"].steer([Steered(streams, Mixture(weights, never=[0]))], 10)[0]
         for weights in ([1.0, 0.0], [0.0, 1.0])
     }
-    alone = {generators["llama"].steer([stream], Mixture([1.0], [0]), 10) for stream in streams}
+    alone = {
+        generators["llama"].steer([Steered([stream], Mixture([1.0], [0]))], 10)[0]
+        for stream in streams
+    }
     assert answers == alone
     assert len(answers) == 2
 
 
 def test_an_end_token_ends_it(generators: dict[str, HFGenerator]) -> None:
     script = Script([5, 6, 0, 7, 8])
-    assert generators["llama"].steer(prompts(4, 9), script, 5) == "w5 w6"
+    assert generators["llama"].steer([Steered(prompts(4, 9), script)], 5)[0] == "w5 w6"
     assert script.left == [7, 8]
-    assert generators["llama"].steer(prompts(4, 9), Script([5, 6, 7]), 2) == "w5 w6"
+    assert generators["llama"].steer([Steered(prompts(4, 9), Script([5, 6, 7]))], 2)[0] == "w5 w6"
+
+
+@pytest.mark.parametrize("name", ARCHITECTURES)
+def test_answers_written_together_are_those_written_alone(
+    generators: dict[str, HFGenerator], name: str
+) -> None:
+    generator = generators[name]
+    groups = [prompts(5, 40), prompts(12, seed=1), prompts(33, 3, 60, seed=2)]
+
+    def asked() -> list[Steered]:
+        return [Steered(group, Mixture([1 / len(group)] * len(group), [0])) for group in groups]
+
+    alone = [generator.steer([one], 10)[0] for one in asked()]
+    assert generator.steer(asked(), 10) == alone
+    assert len(set(alone)) == 3
+    assert generator.steer([], 10) == []
+
+
+def test_an_answer_that_ended_is_not_asked_about_again(
+    generators: dict[str, HFGenerator],
+) -> None:
+    short, long = Script([5, 0, 9]), Script([6, 7, 8, 0])
+    together = [Steered(prompts(4, 9), short), Steered(prompts(20), long)]
+    assert generators["llama"].steer(together, 6) == ["w5", "w6 w7 w8"]
+    assert (short.left, long.left) == ([9], [])
+
+
+@given(st.lists(st.lists(st.integers(1, 50), min_size=1, max_size=4), max_size=12))
+def test_batches_hold_every_answer_once_and_fit(lengths: list[list[int]]) -> None:
+    room = 100
+    answers = [prompts(*of_one) for of_one in lengths]
+    batches = list(decoded_together(answers, room))
+    assert sorted(place for batch in batches for place in batch) == list(range(len(answers)))
+    for batch in batches:
+        streams = [prompt for place in batch for prompt in answers[place]]
+        assert len(batch) == 1 or len(streams) * max(map(len, streams)) <= room
 
 
 def test_scoring_is_unchanged_by_it(generators: dict[str, HFGenerator]) -> None:
     """Both go through the same model, in attention of the scorer's own."""
     generator = generators["llama"]
     before = generator.lm.model.config._attn_implementation
-    generator.steer(prompts(5, 40), Mixture([0.5, 0.5]), 4)
+    generator.steer([Steered(prompts(5, 40), Mixture([0.5, 0.5]))], 4)[0]
     assert generator.lm.model.config._attn_implementation == before == "enough_packed"
 
 
@@ -165,10 +207,10 @@ def test_what_does_not_fit_is_refused(
     generators: dict[str, HFGenerator], lengths: tuple[int, ...]
 ) -> None:
     with pytest.raises(ModelError, match="window of 512"):
-        generators["llama"].steer(prompts(*lengths), Greedy(), 13)
+        generators["llama"].steer([Steered(prompts(*lengths), Greedy())], 13)[0]
 
 
 def test_the_window_can_be_filled(generators: dict[str, HFGenerator]) -> None:
     rule = Mixture([1.0], never=[0])
-    generators["llama"].steer(prompts(500), rule, 12)
+    generators["llama"].steer([Steered(prompts(500), rule)], 12)[0]
     assert len(rule.chosen) == 12

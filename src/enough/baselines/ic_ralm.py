@@ -10,11 +10,14 @@ retrieves anew at every stride and reports perplexities, not answers.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.baselines.several_prompts import SeveralPrompts, write_all
 from enough.baselines.tools import Tools
 from enough.config import require_at_least
 from enough.protocols import Answered, Asked, Floats, Method
@@ -72,22 +75,18 @@ class SwitchingMethod:
 
     def answer(self, asked: Asked) -> Answered:
         """One answer to several prompts; one prompt or none is answered as usual."""
-        request, records = asked.request, self._records(asked)
-        if len(records) < 2:
-            return self._tools.answer(request, records, "nothing more fits")
-        prompts = [self._tools.prompter.prompt(request, [record]) for record in records]
-        text = self._tools.generator.steer(
-            [prompt.tokens for prompt in prompts],
-            ContextSwitching(self._config.stride, self._config.length),
-            request.task.max_answer_tokens,
-        )
-        return Answered(
-            text,
-            records,
-            sum(prompt.profile_tokens for prompt in prompts),
-            one_prompt=False,
-            reason=f"{len(records)} prompts of one record",
-        )
+        return self._planned(asked).answer(self._tools)
+
+    def foresee(self, many: Sequence[Asked]) -> None:
+        """Have all these answers written together."""
+        write_all([self._planned(asked) for asked in many], self._tools)
+
+    def _planned(self, asked: Asked) -> SeveralPrompts:
+        records = self._records(asked)
+        several = len(records) > 1
+        reason = f"{len(records)} prompts of one record" if several else "nothing more fits"
+        rule = partial(ContextSwitching, self._config.stride, self._config.length)
+        return SeveralPrompts(asked.request, records, rule, reason)
 
     def _records(self, asked: Asked) -> tuple[Record, ...]:
         """The first k that fit a prompt each."""

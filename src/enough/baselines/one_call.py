@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from enough.baselines.tools import Tools
+from enough.baselines.tools import Foreseeing, Tools
 from enough.protocols import Answered, Asked, Retriever, Selector
 from enough.records import Selection
 
@@ -34,6 +34,8 @@ class OneCall:
 
     def foresee(self, many: Sequence[Asked]) -> None:
         """Have the generator write all these answers together; one that remembers knows them."""
+        if isinstance(self._selector, Foreseeing) and self._retriever is None:
+            self._selector.foresee(many)
         chosen = [(asked.request, self._chosen(asked)[0].records) for asked in many]
         self._tools.write_together(chosen)
 

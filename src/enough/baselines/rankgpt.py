@@ -20,7 +20,7 @@ from enough.baselines.tools import Tools
 from enough.config import require_at_least
 from enough.errors import ConfigError
 from enough.prompts.escape import Escaper
-from enough.protocols import Budget, Generator, Method, Tokens
+from enough.protocols import Asked, Budget, Generator, Method, Tokens
 from enough.records import Pool, Record, Request, Selection
 from enough.retrieval.ranking import retrieval_texts
 
@@ -79,26 +79,45 @@ class ListwiseRanker:
 
     def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
         """The first k that fit, in the reranker's order."""
-        return first_k(self.order(request, pool), pool, budget, self._config.k)
+        (order,) = self.orders([(request, pool)])
+        return first_k(order, pool, budget, self._config.k)
 
-    def order(self, request: Request, pool: Pool) -> list[int]:
-        """Places of the pool, best first."""
-        order = list(range(len(pool)))
-        for start, end in windows(len(pool), self._config.window, self._config.step):
-            seen = order[start:end]
-            ranking = self._ranking(request, [pool[place].record for place in seen])
-            order[start:end] = [seen[i] for i in ranking]
-        return order
+    def foresee(self, many: Sequence[Asked]) -> None:
+        """Have the windows of all these pools ranked together; a reranker that remembers knows."""
+        self.orders([(asked.request, asked.pool) for asked in many])
 
-    def _ranking(self, request: Request, records: Sequence[Record]) -> list[int]:
-        if len(records) < 2:
-            return list(range(len(records)))
-        room = self._config.max_new_tokens or self._ranking_tokens(len(records))
-        prompt = self._prompt(request, records, room)
-        if prompt is None:
-            return list(range(len(records)))
-        (answer,) = self._reranker.generate([prompt], room)
-        return permutation(answer, len(records))
+    def orders(self, many: Sequence[tuple[Request, Pool]]) -> list[list[int]]:
+        """Places of each pool, best first; the n-th windows of all pools are ranked together."""
+        orders = [list(range(len(pool))) for _, pool in many]
+        size, step = self._config.window, self._config.step
+        plans = [windows(len(pool), size, step) for _, pool in many]
+        for turn in range(max(map(len, plans), default=0)):
+            places = [place for place, plan in enumerate(plans) if turn < len(plan)]
+            cuts = [slice(*plans[place][turn]) for place in places]
+            seen = [orders[place][cut] for place, cut in zip(places, cuts, strict=True)]
+            asked = [
+                (many[place][0], [many[place][1][i].record for i in window])
+                for place, window in zip(places, seen, strict=True)
+            ]
+            rankings = self._rankings(asked)
+            for place, cut, window, ranking in zip(places, cuts, seen, rankings, strict=True):
+                orders[place][cut] = [window[i] for i in ranking]
+        return orders
+
+    def _rankings(self, many: Sequence[tuple[Request, Sequence[Record]]]) -> list[list[int]]:
+        """The order of each window's records; where nothing can be asked it stays."""
+        rankings = [list(range(len(records))) for _, records in many]
+        by_room: dict[int, list[tuple[int, Tokens]]] = {}
+        for place, (request, records) in enumerate(many):
+            if len(records) > 1:
+                room = self._config.max_new_tokens or self._ranking_tokens(len(records))
+                if (prompt := self._prompt(request, records, room)) is not None:
+                    by_room.setdefault(room, []).append((place, prompt))
+        for room, asked in by_room.items():
+            answers = self._reranker.generate([prompt for _, prompt in asked], room)
+            for (place, _), answer in zip(asked, answers, strict=True):
+                rankings[place] = permutation(answer, len(rankings[place]))
+        return rankings
 
     def _ranking_tokens(self, count: int) -> int:
         whole = " > ".join(f"[{number}]" for number in range(1, count + 1))

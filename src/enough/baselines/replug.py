@@ -1,8 +1,8 @@
 """REPLUG with an LM-supervised retriever: k records in k prompts, one answer from their mixture.
 
 In: a request and its legal history. Out: an answer written token by token from p(y_t) =
-Σ_d λ_d p(y_t | d, x, y_<t), λ = softmax of the trained retriever's scores over the k records. The
-mixture is a log-sum-exp of log-probabilities; mixing logits, as other versions do, is no mixture.
+Σ_d λ_d p(y_t | d, x, y_<t), λ = softmax of the trained retriever's scores over the k records.
+Mixing logits, as other versions do, is no mixture.
 
 The retriever learns KL(softmax(LM log-likelihood / τ_lm) ‖ softmax(dot / τ_r)) over each pool. The
 source hands its loss the last record's likelihood in place of all of them; its LaMP adaptation
@@ -12,7 +12,9 @@ trains nothing and mixes whole answers. Encoders are frozen here, towers on thei
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from torch import Tensor
 from enough.baselines.fitting import FittingConfig, fit, weights_of
 from enough.baselines.method_files import Learned, load_learned, save_learned
 from enough.baselines.ropg import rate_material
+from enough.baselines.several_prompts import SeveralPrompts, write_all
 from enough.baselines.tools import Material, Tools
 from enough.baselines.towers import EVERY, Taught, Towers, TrainedRetriever, divergence
 from enough.config import require_at_least
@@ -106,23 +109,21 @@ class REPLUG:
 
     def answer(self, asked: Asked) -> Answered:
         """One record: one plain prompt. Several: one answer, written to all prompts at once."""
-        request, tools = asked.request, self._tools
         started = time.perf_counter()
-        chosen = self._chosen(asked)
+        planned = self._planned(asked)
         seconds = time.perf_counter() - started
+        return replace(planned.answer(self._tools), own_retrieval=seconds)
+
+    def foresee(self, many: Sequence[Asked]) -> None:
+        """Have all these answers written together."""
+        write_all([self._planned(asked) for asked in many], self._tools)
+
+    def _planned(self, asked: Asked) -> SeveralPrompts:
+        chosen = self._chosen(asked)
         records = tuple(candidate.record for candidate in chosen)
         reason = f"{self._k} prompts asked for" if len(chosen) == self._k else "nothing more fits"
-        if len(records) < 2:
-            return replace(tools.answer(request, records, reason), own_retrieval=seconds)
-        prompts = [tools.prompter.prompt(request, [record]) for record in records]
-        mixture = Mixture(np.array([candidate.score for candidate in chosen]))
-        text = tools.generator.steer(
-            [prompt.tokens for prompt in prompts], mixture, request.task.max_answer_tokens
-        )
-        tokens = sum(prompt.profile_tokens for prompt in prompts)
-        return Answered(
-            text, records, tokens, one_prompt=False, reason=reason, own_retrieval=seconds
-        )
+        mixture = partial(Mixture, np.array([candidate.score for candidate in chosen]))
+        return SeveralPrompts(asked.request, records, mixture, reason)
 
     def _chosen(self, asked: Asked) -> list[Candidate]:
         """The k best that fit; each stands alone, so that each has all the room."""
@@ -150,7 +151,6 @@ class Mixture:
         return int(self.mixed(log_probs).argmax())
 
     def mixed(self, log_probs: Floats) -> NDArray[np.float64]:
-        """The mixture log Σ_d λ_d p(y_t | d), [vocabulary]."""
-        joint = log_probs.astype(np.float64) + self.log_weights[:, None]
-        found: NDArray[np.float64] = np.logaddexp.reduce(joint, axis=0)
+        """The mixture Σ_d λ_d p(y_t | d), [vocabulary]; what underflows cannot be the likeliest."""
+        found: NDArray[np.float64] = np.exp(self.log_weights) @ np.exp(log_probs.astype(np.float64))
         return found

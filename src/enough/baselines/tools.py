@@ -92,10 +92,10 @@ class MethodConfig(Protocol):
 
 @runtime_checkable
 class Foreseeing(Protocol):
-    """A method that can have many answers written together before it is asked for each."""
+    """A method or selector that can have its model's work for many requests done together."""
 
     def foresee(self, many: Sequence[Asked]) -> None:
-        """Write them; a generator that remembers has them ready then."""
+        """Do it before it is asked for each; a generator that remembers has it ready then."""
         ...
 
 

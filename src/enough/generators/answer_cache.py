@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enough.disk_cache import DiskCache, cache_key, cache_root
-from enough.protocols import Generator, OnBatch, OpenGenerator, ScoredSequence, Steering, Tokens
+from enough.protocols import Generator, OnBatch, OpenGenerator, ScoredSequence, Steered, Tokens
 
 T = TypeVar("T")
 
 _SECONDS = struct.Struct("<d")  # in front of every value
-_PROMPTS = 64  # computed between two writes: enough for full batches, few to lose to a kill
+_TOGETHER = 64  # computed between two writes at least; few to lose to a kill
+_TOKENS_EACH = 256  # of a prompt, about: with it full batches are computed between two writes
 
 
 class RememberingGenerator:
@@ -77,27 +78,18 @@ class RememberingGenerator:
         """Look up what is known, compute and store the rest; equal prompts are computed once."""
         keys = [self._key("generate", max_new_tokens, [prompt]) for prompt in prompts]
         wanted = dict(zip(keys, prompts, strict=True))
-        values = self._cache.get_many(wanted)
-        self.hits += len(values)
-        missing = sorted(wanted.keys() - values.keys(), key=lambda key: (len(wanted[key]), key))
-        for start in range(0, len(missing), _PROMPTS):
-            part = missing[start : start + _PROMPTS]
-            asked = [wanted[key] for key in part]
-            texts, seconds = _timed(partial(self.inner.generate, asked, max_new_tokens))
-            share = _SECONDS.pack(seconds / len(part))
-            fresh = {k: share + text.encode() for k, text in zip(part, texts, strict=True)}
-            self._cache.put_many(fresh)
-            self.misses += len(fresh)
-            values |= fresh
-        self.seconds += sum(_SECONDS.unpack_from(value)[0] for value in values.values())
-        return [values[key][_SECONDS.size :].decode() for key in keys]
+        texts = self._texts(wanted, len, lambda some: self.inner.generate(some, max_new_tokens))
+        return [texts[key] for key in keys]
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
-        """Look it up, or compute and store it."""
-        key = self._key("steer", max_new_tokens, prompts, steering.key)
-        return self._remembered(
-            key, lambda: self.inner.steer(prompts, steering, max_new_tokens).encode()
-        ).decode()
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
+        """Look up what is known, compute and store the rest."""
+        keys = [
+            self._key("steer", max_new_tokens, answer.prompts, answer.steering.key)
+            for answer in answers
+        ]
+        wanted = dict(zip(keys, answers, strict=True))
+        texts = self._texts(wanted, _longest, lambda some: self.inner.steer(some, max_new_tokens))
+        return [texts[key] for key in keys]
 
     def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
         """Look them all up together, or compute and store them."""
@@ -110,6 +102,31 @@ class RememberingGenerator:
         )
         rows = np.frombuffer(raw, "<f8").astype(np.float64)
         return list(rows.reshape(len(suffixes), len(prefix)))
+
+    def _texts(
+        self,
+        wanted: Mapping[bytes, T],
+        length: Callable[[T], int],
+        write: Callable[[list[T]], list[str]],
+    ) -> dict[bytes, str]:
+        """What was asked for under each key; what is missing is written with its equals in length.
+
+        The seconds of a call are split evenly over its answers.
+        """
+        values = self._cache.get_many(wanted)
+        self.hits += len(values)
+        missing = sorted(wanted.keys() - values.keys(), key=lambda key: (length(wanted[key]), key))
+        size = max(_TOGETHER, self.batch_tokens // _TOKENS_EACH)
+        for start in range(0, len(missing), size):
+            part = missing[start : start + size]
+            texts, seconds = _timed(partial(write, [wanted[key] for key in part]))
+            share = _SECONDS.pack(seconds / len(part))
+            fresh = {k: share + text.encode() for k, text in zip(part, texts, strict=True)}
+            self._cache.put_many(fresh)
+            self.misses += len(fresh)
+            values |= fresh
+        self.seconds += sum(_SECONDS.unpack_from(value)[0] for value in values.values())
+        return {key: value[_SECONDS.size :].decode() for key, value in values.items()}
 
     def _remembered(self, key: bytes, compute: Callable[[], bytes]) -> bytes:
         value = self._cache.get_many([key]).get(key)
@@ -126,6 +143,10 @@ class RememberingGenerator:
     def _key(self, what: str, length: int, texts: Sequence[Tokens], rule: str = "") -> bytes:
         tokens = (text.astype("<i4").tobytes() for text in texts)
         return cache_key(self.fingerprint, what, rule, length.to_bytes(4, "little"), *tokens)
+
+
+def _longest(answer: Steered) -> int:
+    return max(map(len, answer.prompts))
 
 
 def _timed(compute: Callable[[], T]) -> tuple[T, float]:

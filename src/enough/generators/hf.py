@@ -26,9 +26,9 @@ from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.naive import NaiveScorer
 from enough.generators.prompt_side import window_of
 from enough.generators.scorer_choice import batch_tokens, build_scorer, compiled_scorer
-from enough.generators.steering import SteeredScores
+from enough.generators.steering import SteeredScores, decoded_together
 from enough.generators.weights import locate_model
-from enough.protocols import OnBatch, ScoredSequence, Steering, Tokens
+from enough.protocols import OnBatch, ScoredSequence, Steered, Tokens
 
 _TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
 _GENERATION_TOKENS = {"cpu": 8192, "cuda": 131_072}  # prompt tokens decoded together
@@ -88,26 +88,32 @@ class HFGenerator:
 
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """One greedy answer per prompt; equal prompts are answered once."""
-        distinct = {prompt.tobytes(): prompt for prompt in prompts}
-        order = sorted(distinct.values(), key=len)
-        room = _GENERATION_TOKENS.get(self.lm.device.type, _GENERATION_TOKENS["cpu"])
-        answers: dict[bytes, str] = {}
-        while order:
-            count = max(1, min(len(order), room // len(order[-1])))
-            batch, order = order[-count:], order[:-count]
-            for prompt, answer in zip(batch, self._decode(batch, max_new_tokens), strict=True):
-                answers[prompt.tobytes()] = answer
-        return [answers[prompt.tobytes()] for prompt in prompts]
+        distinct = list({prompt.tobytes(): prompt for prompt in prompts}.values())
+        written: dict[bytes, str] = {}
+        for batch in decoded_together([[prompt] for prompt in distinct], self._room):
+            texts = self._decode([distinct[place] for place in batch], max_new_tokens)
+            for place, text in zip(batch, texts, strict=True):
+                written[distinct[place].tobytes()] = text
+        return [written[prompt.tobytes()] for prompt in prompts]
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
-        """One answer to all prompts at once. The steering must not call this generator."""
-        lengths = [len(prompt) for prompt in prompts]
-        if not lengths or min(lengths) == 0 or max(lengths) + max_new_tokens > self.window:
-            raise ModelError(
-                f"prompts of {lengths} tokens and an answer of {max_new_tokens} cannot be written "
-                f"in a window of {self.window}"
-            )
-        return self._decode(prompts, max_new_tokens, [SteeredScores(steering)])[0]
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
+        """Many answers at once, each to all of its prompts. No steering may call this generator."""
+        for answer in answers:
+            lengths = [len(prompt) for prompt in answer.prompts]
+            if not lengths or min(lengths) == 0 or max(lengths) + max_new_tokens > self.window:
+                raise ModelError(
+                    f"prompts of {lengths} tokens and an answer of {max_new_tokens} cannot be "
+                    f"written in a window of {self.window}"
+                )
+        written: dict[int, str] = {}
+        for batch in decoded_together([answer.prompts for answer in answers], self._room):
+            some = [answers[place] for place in batch]
+            streams = [prompt for answer in some for prompt in answer.prompts]
+            scores = SteeredScores(some, self._end_tokens)
+            texts = self._decode(streams, max_new_tokens, [scores])
+            firsts = np.cumsum([0, *(len(answer.prompts) for answer in some[:-1])])
+            written |= {place: texts[first] for place, first in zip(batch, firsts, strict=True)}
+        return [written[place] for place in range(len(answers))]
 
     def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
         """What every suffix pays to each token of the prefix."""
@@ -121,6 +127,11 @@ class HFGenerator:
             )
         with self._lock:
             return self._reader.read(prefix, suffixes)
+
+    @property
+    def _room(self) -> int:
+        """Prompt tokens, padding included, that are decoded together."""
+        return _GENERATION_TOKENS.get(self.lm.device.type, _GENERATION_TOKENS["cpu"])
 
     @cached_property
     def _reader(self) -> AttentionReader:

@@ -17,7 +17,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.protocols import OnBatch, OpenGenerator, ScoredSequence, Steering, Tokens
+from enough.protocols import OnBatch, OpenGenerator, ScoredSequence, Steered, Tokens
 
 
 @runtime_checkable
@@ -110,10 +110,11 @@ class MeteredGenerator:
         with self._counted(len(prompts), sum(map(len, prompts))):
             return self.inner.generate(prompts, max_new_tokens)
 
-    def steer(self, prompts: Sequence[Tokens], steering: Steering, max_new_tokens: int) -> str:
-        """One call for every prompt: each is continued by the whole answer."""
+    def steer(self, answers: Sequence[Steered], max_new_tokens: int) -> list[str]:
+        """One call for every prompt: each is continued by a whole answer."""
+        prompts = [prompt for answer in answers for prompt in answer.prompts]
         with self._counted(len(prompts), sum(map(len, prompts))):
-            return self.inner.steer(prompts, steering, max_new_tokens)
+            return self.inner.steer(answers, max_new_tokens)
 
     def attention(self, prefix: Tokens, suffixes: Sequence[Tokens]) -> list[NDArray[np.float64]]:
         """One call for every suffix."""

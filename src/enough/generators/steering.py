@@ -1,28 +1,64 @@
 """Several prompts continued by one answer: a rule reads all their distributions, token by token.
 
-In: a `protocols.Steering` and, at every step, what each stream makes of the next token. Out: scores
-that leave one token, the same in every stream. It enters transformers' own decoding as the last
-step on the logits, so padding, positions, caches and states are those of every other answer.
+In: answers with a `protocols.Steering` each and, at every step, what each stream makes of the next
+token. Out: scores that leave one token, the same in every stream of an answer. It enters
+transformers' own decoding as the last step on the logits, so padding, positions, caches and states
+are those of every other answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
+
 import torch
 from torch import Tensor
 
-from enough.protocols import Steering
+from enough.protocols import Steered, Tokens
 
 
 class SteeredScores:
-    """A logits processor of transformers that lets a `Steering` choose."""
+    """A logits processor of transformers that lets each answer's `Steering` choose.
 
-    def __init__(self, steering: Steering) -> None:
-        self._steering = steering
+    Streams stand in the order of the answers and of their prompts. A steering is not asked for
+    anything behind the token that ends its answer.
+    """
+
+    def __init__(self, answers: Sequence[Steered], end_tokens: Collection[int]) -> None:
+        self._answers = answers
+        self._end_tokens = end_tokens
+        self._ended: dict[int, int] = {}  # answer -> the token it ended with
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
         """Scores [streams, vocabulary] in which the chosen token alone is possible."""
-        log_probs = scores.float().log_softmax(dim=-1)
-        chosen = self._steering.next(log_probs.cpu().numpy())
+        log_probs = scores.float().log_softmax(dim=-1).cpu().numpy()
+        chosen: list[int] = []
+        for place, answer in enumerate(self._answers):
+            streams = len(answer.prompts)
+            token = self._ended.get(place)
+            if token is None:
+                start = len(chosen)
+                token = answer.steering.next(log_probs[start : start + streams])
+                if token in self._end_tokens:
+                    self._ended[place] = token
+            chosen += [token] * streams
         only = torch.full_like(scores, float("-inf"))
-        only[:, chosen] = 0.0
-        return only
+        places = torch.tensor(chosen, device=scores.device)
+        return only.scatter_(1, places[:, None], 0.0)
+
+
+def decoded_together(answers: Sequence[Sequence[Tokens]], room: int) -> Iterator[list[int]]:
+    """Batches of answers, as places: `room` tokens with padding, or one answer that needs more.
+
+    Long prompts come first, so what does not fit into memory fails at once.
+    """
+    widths = [max(map(len, prompts)) for prompts in answers]
+    left = sorted(range(len(answers)), key=lambda place: -widths[place])
+    while left:
+        streams, count = 0, 0
+        for place in left:
+            streams += len(answers[place])
+            if count and streams * widths[left[0]] > room:
+                break
+            count += 1
+        yield left[:count]
+        left = left[count:]
