@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from enough.baselines.feedback import Rated
 from enough.baselines.ropg import (
@@ -21,8 +23,9 @@ from enough.baselines.tools import Material
 from enough.baselines.towers import EVERY, Taught, TrainedRetriever, cross_entropy, divergence
 from enough.errors import ConfigError
 from enough.progress import silent
+from enough.protocols import OnBatch, ScoredSequence
 from tests.baselines.lessons import QUICK, Steps, content, lesson, material, trained
-from tests.baselines.stand_ins import make_tools
+from tests.baselines.stand_ins import OpenFake, make_tools
 
 CONFIG = ROPGKDConfig(k=1, fit=QUICK)
 
@@ -83,6 +86,26 @@ def test_reinforcement_raises_the_better_record() -> None:
     asked = lesson(99, tools).asked
     found = TrainedRetriever(weights, tools.encoder, 1.0).retrieve(asked.request, asked.history, 1)
     assert found[0].record.id == "r1"
+
+
+def test_methods_share_what_the_same_lessons_are_worth() -> None:
+    tools = make_tools()
+    some = material(tools)
+    first = rate_material(some, "likelihood", tools, silent, "x")
+    nothing = make_tools(Unable())
+    again = rate_material(some, "likelihood", nothing, silent, "y")
+    assert [one.worth.tolist() for one in again[0]] == [one.worth.tolist() for one in first[0]]
+    with pytest.raises(AssertionError):
+        rate_material(material(tools), "likelihood", nothing, silent, "z")
+
+
+class Unable(OpenFake):
+    """Scores nothing."""
+
+    def score(
+        self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
+    ) -> NDArray[np.float64]:
+        raise AssertionError("scored")
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:

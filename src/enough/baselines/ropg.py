@@ -83,9 +83,12 @@ class ROPGKDConfig:
 def rate_material(
     material: Material, feedback: FeedbackKind, tools: Tools, on_step: OnStep, method: str
 ) -> ToFitAndChoose:
-    """The lessons to fit on and those to choose on, rated in common calls."""
-    lessons = [*material.fit, *material.select]
-    rated = rate_records(lessons, feedback, tools, on_step)
+    """The lessons to fit on and those to choose on, rated in common calls, once."""
+    key = (feedback, tools.generator.fingerprint)
+    if key not in material.rated:
+        lessons = [*material.fit, *material.select]
+        material.rated[key] = rate_records(lessons, feedback, tools, on_step)
+    rated: list[Rated] = material.rated[key]
     to_fit = {id(lesson) for lesson in material.fit}
     fit_on = [one for one in rated if id(one.lesson) in to_fit]
     choose_on = [one for one in rated if id(one.lesson) not in to_fit]

@@ -8,7 +8,7 @@ by whoever hands the tools out, so a method has nothing to declare.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -109,10 +109,17 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Material:
-    """Lessons of users to fit on, and of others to choose on; nobody is in both, or reported."""
+    """Lessons of users to fit on, and of others to choose on; nobody is in both, or reported.
+
+    Attributes:
+        fit, select: the lessons.
+        rated: what every record of them is worth, by feedback and generator: filled by the first
+            method that rates them (`ropg.rate_material`), shared by all others.
+    """
 
     fit: tuple[Lesson, ...]
     select: tuple[Lesson, ...]
+    rated: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False)
 
 
 @runtime_checkable

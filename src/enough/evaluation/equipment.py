@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from enough.baselines.tools import Tools
+from enough.baselines.tools import Material, Tools
 from enough.data.splits import draw_examples
 from enough.evaluation.cells import Meters
 from enough.evaluation.questions import Question, ask
@@ -56,6 +56,7 @@ class Equipment:
         scorer: the generator's likelihoods for judging, remembered but on nobody's meter.
         meters: of both, and of the prompter.
         prompter: writes the generator's prompts.
+        materials: lessons that were put together for methods that learn, by their tasks.
     """
 
     config: EvaluateConfig
@@ -65,6 +66,7 @@ class Equipment:
     scorer: CachedGenerator
     meters: Meters
     prompter: Prompter
+    materials: dict[tuple[str, ...], Material] = field(default_factory=dict)
 
     @classmethod
     def of(cls, config: EvaluateConfig, stages: Stages, load: LoadGenerator) -> Equipment:

@@ -35,10 +35,16 @@ def is_trained(line: MethodLine) -> bool:
     return line.folder is None and isinstance(line.settings, TrainableConfig)
 
 
-def material(
-    equipment: Equipment, datasets: Sequence[Dataset], requests: int, on_step: OnStep
-) -> Material:
-    """Lessons of all tasks."""
+def material(equipment: Equipment, datasets: Sequence[Dataset], on_step: OnStep) -> Material:
+    """Lessons of all tasks, put together once for all methods that share the equipment."""
+    tasks = tuple(dataset.task.name for dataset in datasets)
+    if tasks not in equipment.materials:
+        equipment.materials[tasks] = _put_together(equipment, datasets, on_step)
+    return equipment.materials[tasks]
+
+
+def _put_together(equipment: Equipment, datasets: Sequence[Dataset], on_step: OnStep) -> Material:
+    requests = equipment.config.lessons
     found: dict[str, list[Lesson]] = {"label": [], "select": []}
     for split, lessons in found.items():
         for dataset in datasets:
@@ -69,7 +75,7 @@ def train_method(
         report: dict[str, Any] = found["report"]
         return report
     settings: TrainableConfig = line.settings
-    lessons = material(equipment, datasets, equipment.config.lessons, on_step)
+    lessons = material(equipment, datasets, on_step)
     with new_folder(out) as folder:
         report = settings.train(lessons, equipment.tools(seed, None), folder, on_step)
         write_json(folder / MADE_FROM, {"settings": made_from, "report": report})
