@@ -7,7 +7,7 @@ record of another user can get in: none is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,8 +87,10 @@ def record_text(record: Record) -> str:
     return " ".join(part for part in (record.context, record.action, meta) if part)
 
 
-def featurise(request: Request, pool: Pool, budget: Budget, encoder: Encoder) -> PoolFeatures:
-    """Features of one request."""
+def featurise(
+    request: Request, pool: Pool, budget: Budget, encoder: Encoder, whose: Hashable = None
+) -> PoolFeatures:
+    """Features of one request; what is remembered of texts is remembered under `whose`."""
     records = [candidate.record for candidate in pool]
     texts = [record_text(record) for record in records] + [record.action for record in records]
     vectors = unit_rows(encoder.encode(texts, "document"))  # [2n, dim]
@@ -101,6 +103,7 @@ def featurise(request: Request, pool: Pool, budget: Budget, encoder: Encoder) ->
         scores,
         budget,
         Embedded(query, vectors[:n], vectors[n:]),
+        whose=whose,
     )
 
 
@@ -119,6 +122,8 @@ def assemble(
     scores: Floats,
     budget: Budget,
     embedded: Embedded,
+    *,
+    whose: Hashable = None,
 ) -> PoolFeatures:
     """Features from vectors that are known already."""
     codes: dict[str, int] = {}
@@ -133,7 +138,7 @@ def assemble(
         embedded.records @ embedded.query,
         embedded.actions @ embedded.query,
     )
-    shared = shared_words(request.query, [record_text(record) for record in records])
+    shared = shared_words(request.query, [record_text(record) for record in records], whose)
     columns[0] = 1
     columns[1] = np.arange(n) / 20
     columns[2] = np.arange(n) == 0

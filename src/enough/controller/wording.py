@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -21,11 +21,17 @@ _WORD = re.compile(r"\w+")
 _LETTERS = 5
 
 
-def shared_words(query: str, texts: Sequence[str]) -> Floats:
-    """Σ idf of shared words over √(1 + words of the text), [len(texts)]."""
+def shared_words(query: str, texts: Sequence[str], whose: Hashable = None) -> Floats:
+    """Σ idf of shared words over √(1 + words of the text), [len(texts)].
+
+    Args:
+        query: what is asked.
+        texts: of the pool.
+        whose: what is remembered of texts is remembered under this.
+    """
     if not texts:
         return np.zeros(0, np.float32)
-    wanted, of_texts = stems(query), [stems(text) for text in texts]
+    wanted, of_texts = stems(query, whose), [stems(text, whose) for text in texts]
     sizes = np.array([len(one) for one in of_texts])
     if not len(wanted):
         return np.zeros(len(texts), np.float32)
@@ -40,7 +46,7 @@ def shared_words(query: str, texts: Sequence[str]) -> Floats:
 
 
 @lru_cache(maxsize=65_536)
-def stems(text: str) -> NDArray[np.int64]:
+def stems(text: str, _whose: Hashable = None) -> NDArray[np.int64]:
     """Numbers of the distinct words of a text, sorted."""
     words = {word[:_LETTERS] for word in _WORD.findall(text.lower())}
     return np.array(sorted(zlib.crc32(word.encode("utf-8", "replace")) for word in words), np.int64)

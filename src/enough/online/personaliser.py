@@ -16,21 +16,17 @@ from enough.controller.checkpoint import Trained, load_controller
 from enough.data.leakage import LeakageControls, LegalHistory
 from enough.generators.config import GeneratorConfig
 from enough.online.config import SelectConfig
+from enough.online.finishing import Walked, finished
 from enough.online.handed_in import checked_history, checked_request
-from enough.online.left_out import left_out
 from enough.online.policy import ControllerPolicy
-from enough.online.selected import Selected, decisions
-from enough.online.untrained import PARTS, UntrainedConfig, UntrainedSelector
+from enough.online.selected import PolicyName, Selected
+from enough.online.untrained import UntrainedConfig, UntrainedSelector
 from enough.prompts.prompter import Prompter
-from enough.prompts.template import SYSTEM
-from enough.protocols import Budget, PreparingRetriever, Retriever, Tokenizer
+from enough.protocols import PreparingRetriever, Retriever, Tokenizer
 from enough.records import History, Record, Request
 from enough.retrieval.pools import RetrievalConfig, build_stages
 
 log = logging.getLogger(__name__)
-
-_COMPARED_WITH = 5  # records of a fixed-length profile, the usual choice
-_COMPONENTS = ("gain", "specificity", "cost")
 
 
 class Enough:
@@ -51,7 +47,6 @@ class Enough:
         self._controls = controls
         self._retriever = retriever
         self._prompter = Prompter(tokenizer)
-        self._frame = tokenizer.chat_frame(SYSTEM)
         self._window = window
         self._pool = pool
         self._max_records = max_records
@@ -150,26 +145,11 @@ class Enough:
         budget = self._prompter.budget(request, pool, self._window, self._max_records)
         self._tell_if_strange(request.task.name)
         trace = self._policy.trace(request, pool, budget)
-        own = {record.id: record for record in history}  # as they were given
-        records = tuple(own[pool[place].record.id] for place in trace.profile)
-        prompt = self._prompter.prompt(request, records)
-        is_untrained = isinstance(self._policy, UntrainedSelector)
-        found = decisions(trace, pool)
-        has_parts = bool(found) and bool(found[0].stop.parts)
-        return Selected(
-            request=request,
-            records=records,
-            prompt=self._prompter.text(request, records),
-            messages=self._messages(request, records),
-            tokens=prompt.profile_tokens,
-            prompt_tokens=len(prompt.tokens),
-            tokens_saved=_fixed_tokens(budget) - prompt.profile_tokens,
-            policy="untrained" if is_untrained else "controller",
-            reason=trace.reason,
-            parts=(PARTS if is_untrained else _COMPONENTS) if has_parts else (),
-            trace=found,
-            left_out=left_out(history, legal, pool, budget, trace),
+        policy: PolicyName = (
+            "untrained" if isinstance(self._policy, UntrainedSelector) else "controller"
         )
+        walked = Walked(history, legal, pool, budget, trace)
+        return finished(self._prompter, request, walked, policy)
 
     def _tell_if_strange(self, task: str) -> None:
         """A controller with a row for any other task decides; whoever asks should know it."""
@@ -178,19 +158,3 @@ class Enough:
             self._strange.add(task)
             known = ", ".join(sorted(policy.tasks))
             log.warning("no training on the task %r (but on %s): a guess decides", task, known)
-
-    def _messages(self, request: Request, records: Sequence[Record]) -> list[dict[str, str]]:
-        before, after = self._frame
-        content = self._prompter.text(request, records).removeprefix(before).removesuffix(after)
-        if before.endswith(f"{SYSTEM}\n\n"):  # a model without a system role
-            return [{"role": "user", "content": f"{SYSTEM}\n\n{content}"}]
-        return [{"role": "system", "content": SYSTEM}, {"role": "user", "content": content}]
-
-
-def _fixed_tokens(budget: Budget) -> int:
-    """What the pool's first five records would add; one that does not fit whole is passed over."""
-    count, spent = 0, 0
-    for tokens in budget.record_tokens:
-        if count < _COMPARED_WITH and spent + tokens <= budget.max_profile_tokens:
-            count, spent = count + 1, spent + tokens
-    return spent

@@ -9,6 +9,7 @@ bracket, where byte-level tokenizers split anyway, so the tokens are those of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -59,6 +60,22 @@ class Prompter:
         self._head = lru_cache(maxsize=64)(self._encode_head)
         self._record = lru_cache(maxsize=_CACHED_SEGMENTS)(self._encode_record)
         self._tail = lru_cache(maxsize=4096)(self._encode_tail)
+
+    @property
+    def frame(self) -> tuple[str, str]:
+        """The model's own text before and after the user message."""
+        return self._before, self._after
+
+    def apart(self, segments: int) -> Prompter:
+        """The same with a memory of its own, for users of whom nothing may stay behind.
+
+        Args:
+            segments: the most records it remembers; requests are not remembered.
+        """
+        own = copy(self)
+        own._record = lru_cache(maxsize=segments)(own._encode_record)
+        own._tail = lru_cache(maxsize=1)(own._encode_tail)
+        return own
 
     def text(self, request: Request, records: Sequence[Record]) -> str:
         """The whole prompt as text, chat frame included."""
