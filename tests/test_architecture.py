@@ -24,6 +24,7 @@ FLOW = [
     "labels",
     "controller",
     "online",
+    "integrations",
     "baselines",
     "evaluation",
     "annotation",

@@ -86,7 +86,7 @@ def parse_record(raw: object, owner: str, task: Task, place: Place) -> Record:
     record_id = text_field(table, "id", place)
     place = Place(place.path, place.line, f"record {record_id!r} of user {owner!r}")
     _check_fields(table, task, place)
-    date, moment = _date(table, place)
+    date, moment = date_field(table, "date", place)
     context = ""
     if task.context_field:
         context = text_field(
@@ -114,7 +114,7 @@ def parse_request(
         task.query_of(text)
     except ValueError as error:
         raise place.error(f"{error}; is this a file of another task?", "input") from None
-    date, moment = _date(table, place)
+    date, moment = date_field(table, "date", place)
     source_id = optional_text(table, "source_id", place)
     return Request(request_id, user, task, text, date, moment, source_id)
 
@@ -162,14 +162,15 @@ def _check_fields(table: JsonObject, task: Task, place: Place) -> None:
         )
 
 
-def _date(table: JsonObject, place: Place) -> tuple[str | None, Moment | None]:
-    raw = table.get("date")
+def date_field(table: JsonObject, field: str, place: Place) -> tuple[str | None, Moment | None]:
+    """The time of a field as the log wrote it, and parsed; None where it has none."""
+    raw = table.get(field)
     try:
         moment = parse_moment(raw)
     except (ValueError, OverflowError, OSError) as error:
         raise place.error(
             f"not a time: {error}; use 2012, 2012-05-30, an ISO 8601 time, epoch seconds or null",
-            "date",
+            field,
         ) from None
     if moment is None:
         return None, None
