@@ -90,6 +90,27 @@ def test_two_rounds_and_a_comparison(labels: Path, log: Path, tmp_path: Path) ->
     assert "users nobody learnt from" in table
 
 
+def test_a_second_round_along_ways_no_reference_had_a_hand_in(
+    labels: Path, log: Path, tmp_path: Path
+) -> None:
+    warm = trained(labels, log, tmp_path / "warm", "crossfit")
+    again = ["aggregate", labels, warm, log, "--workers", 1, "--json"]
+    ways = ["--walk", "out-of-fold", "--walk", "retriever"]
+    few = ["--levels", "1", "--actions", "1"]
+    counts = {}
+    several = {"few": [*ways, *few], "one": [*ways[2:], *few], "all": ways}
+    for name, options in several.items():
+        found = json.loads(invoke(*again, *options, "--out", tmp_path / name))
+        made = json.loads((tmp_path / name / "manifest.json").read_text())
+        counts[name] = (found["visited_states"], made["counts"]["profiles"])
+    assert counts["one"] < counts["few"]
+    assert counts["few"][0] == counts["all"][0]
+    assert counts["few"][1] < counts["all"][1]
+    plain = trained(labels, log, tmp_path / "plain")
+    with pytest.raises(DataError, match=r"walks.json: is not there"):
+        invoke("aggregate", labels, plain, log, *ways, "--out", tmp_path / "x")
+
+
 def test_labelled_users_are_not_reported(log: Path, tmp_path: Path) -> None:
     from tests.cli.test_label_cli import SETTINGS as LABELLING
 

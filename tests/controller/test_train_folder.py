@@ -36,6 +36,7 @@ FILES = [
     "scalars.jsonl",
     "settings.json",
     *sorted(f"tensorboard/{stage}/events.out.tfevents" for stage in STAGES),
+    "walks.json",
 ]
 
 
@@ -106,6 +107,8 @@ def test_what_is_in_the_folder(trained: tuple[Path, dict[str, Any]]) -> None:
     assert not [path for path in out.parent.iterdir() if path != out]
     assert found["training_requests"] + found["selection_requests"] == 24
     assert found["chooser"] == {"by": "folds", "folds": 3}
+    walks = json.loads((out / "walks.json").read_text())
+    assert sorted(walks) == sorted(f"LaMP-7/q{number}" for number in range(24))
     settings = json.loads((out / "settings.json").read_text())
     assert settings["made_with"]["encoder"] == "bag"
     assert settings["config"]["targets"] == {"beta": 0.4, "lambda": 0.1}

@@ -77,6 +77,18 @@ def test_levels_below_visited_states_are_part_of_the_settings(tmp_path: Path) ->
         run(tmp_path / "three", visits=Visits(tmp_path / "one", VISITED))
 
 
+def test_few_actions_are_tried_at_visited_states(tmp_path: Path) -> None:
+    run(tmp_path / "one")
+    visits = Visits(tmp_path / "one", {"LaMP-7/q3": ((1,), (1, 3))}, levels=1, actions=2)
+    run(tmp_path / "two", visits=visits)
+    before, after = (trees(tmp_path / name)["LaMP-7/q3"].profiles for name in ("one", "two"))
+    below = [[p for p in profiles if p[:-1] == (1, 3)] for profiles in (before, after)]
+    assert list(map(len, below)) == [0, 2], "of three that fit"
+    assert (1, 3) in after
+    with pytest.raises(ConfigError, match=r"another setting of visits\.actions"):
+        run(tmp_path / "two", visits=dataclasses.replace(visits, actions=0))
+
+
 def _point() -> str:
     return "beta-0.4-lambda-0.1"
 

@@ -166,7 +166,7 @@ def _plain_sample(
     sample: list[ScoredSequence] = []
     named = {case.name: case for case in cases}
     for tree in trees:  # requests that do not fit the window have none
-        case = named[f"{tree.of.task}/{tree.of.request}"]
+        case = named[tree.of.name]
         subject = Subject(case, prompter, generator.window, config.search.max_records)
         profiles = [profile for profile in tree.profiles if profile]
         count = min(len(profiles), max(1, round(share * len(profiles))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,14 @@ import typer
 
 from enough.cli.label import label_with_progress, print_report
 from enough.cli.terminal import progress_bars
+
+
+class Walk(StrEnum):
+    """Who chose the states that are labelled."""
+
+    CONTROLLER = "controller"
+    OUT_OF_FOLD = "out-of-fold"
+    RETRIEVER = "retriever"
 
 
 def aggregate(
@@ -24,8 +33,18 @@ def aggregate(
             min=0, help="Walk on to so many records where the controller would stop before."
         ),
     ] = 0,
+    walk: Annotated[
+        list[Walk],
+        typer.Option(
+            help="Whose states: the controller's; those of the models of its training that never "
+            "saw a request's user, to the horizon; the retriever's first ones."
+        ),
+    ] = [Walk.CONTROLLER],  # noqa: B006 (Typer copies it)
     levels: Annotated[
         int, typer.Option(min=0, help="Levels searched below visited states; 0: to the horizon.")
+    ] = 0,
+    actions: Annotated[
+        int, typer.Option(min=0, help="Records tried at each visited state; 0: all.")
     ] = 0,
     workers: Annotated[int, typer.Option(min=0, help="Processes; 0 chooses.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -36,7 +55,8 @@ def aggregate(
     """
     from enough.controller.checkpoint import load_controller
     from enough.controller.labelled_folder import read_labelled
-    from enough.controller.visiting import visited_states
+    from enough.controller.visiting import controller_walks, states_along
+    from enough.controller.walks import read_walks, retriever_walks
     from enough.data.folders import read_folder
     from enough.labels.config import LabelConfig
     from enough.labels.folder import LabelFolder
@@ -51,13 +71,18 @@ def aggregate(
         encoder = CachedEncoder(load_encoder())
         trained = load_controller(controller, encoder=encoder.fingerprint)
         labelled = read_labelled(labels, datasets, encoder, update)
-        states = visited_states(trained, labelled.requests, at_least)
-        visits = Visits(labels, states, levels)
+        walked = {
+            Walk.CONTROLLER: lambda: controller_walks(trained, labelled.requests, at_least),
+            Walk.OUT_OF_FOLD: lambda: read_walks(controller, labelled.requests),
+            Walk.RETRIEVER: lambda: retriever_walks(labelled.requests),
+        }
+        states = states_along([walked[one]() for one in dict.fromkeys(walk)])
+        visits = Visits(labels, states, levels, actions)
     config = dataclasses.replace(config, workers=workers, targets=trained.point)
     report = label_with_progress(LabelRun(datasets, config, out, visits))
     report["visited_states"] = sum(map(len, visits.profiles.values()))
     if as_json:
         typer.echo(json.dumps(report, indent=2))
     else:
-        typer.echo(f"{report['visited_states']:,} states visited by the controller in {controller}")
+        typer.echo(f"{report['visited_states']:,} states visited")
         print_report(report)

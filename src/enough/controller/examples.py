@@ -36,6 +36,11 @@ class LabelledRequest:
     tree: ScoredTree
     components: Components
 
+    @property
+    def name(self) -> str:
+        """Among the requests of all tasks, as labels have it."""
+        return self.tree.of.name
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StateRows:

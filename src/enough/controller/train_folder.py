@@ -3,6 +3,7 @@
 ```
 controller.safetensors, controller.json    the controller, see `checkpoint`
 settings.json                              what it was made from
+walks.json                                 out-of-fold ways through its requests, see `walks`
 scalars.jsonl, tensorboard/                how training went; nothing reads them again
 ```
 
@@ -26,6 +27,7 @@ from enough.controller.scalars import EVENTS, SCALARS
 from enough.controller.train_config import TrainConfig
 from enough.controller.train_run import summary, train
 from enough.controller.unfinished_training import SETTINGS, remove_unfinished, require_settings
+from enough.controller.walks import Walks, write_walks
 from enough.data.digest import dataset_digest
 from enough.errors import ConfigError
 from enough.labels.folder import LabelFolder, checksum
@@ -90,14 +92,16 @@ class TrainRun:
         with held_folder(unfinished):
             require_settings(unfinished, self._settings)
             data = read_labelled(self._labels, self._datasets, load(), on_step)
-            trained = train(data, self.config, on_step, keep=unfinished)
-            self._write(trained, unfinished)
+            trained, walks = train(data, self.config, on_step, keep=unfinished)
+            self._write(trained, walks, unfinished)
             remove_unfinished(unfinished)
         return summary(load_controller(self.out))
 
-    def _write(self, trained: Trained, unfinished: Path) -> None:
+    def _write(self, trained: Trained, walks: Walks | None, unfinished: Path) -> None:
         with new_folder(self.out) as folder:
             save_controller(folder, trained)
+            if walks is not None:
+                write_walks(folder, walks)
             write_json(folder / SETTINGS, self._settings)
             shutil.copy(unfinished / SCALARS, folder)
             if (unfinished / EVENTS).exists():

@@ -33,6 +33,7 @@ from enough.controller.train_config import TrainConfig
 from enough.controller.train_targets import train_targets
 from enough.controller.training import fit
 from enough.controller.unfinished_training import FitFiles
+from enough.controller.walks import Walks
 from enough.errors import DataError
 from enough.progress import OnStep
 from enough.teacher.components import scaled_components
@@ -46,8 +47,8 @@ _SELECTED = 7  # one user in seven is kept for choices
 @one_thread()
 def train(
     data: LabelledData, config: TrainConfig, on_step: OnStep, *, keep: Path | None = None
-) -> Trained:
-    """Fit a controller to labelled data.
+) -> tuple[Trained, Walks | None]:
+    """Fit a controller to labelled data; the walks of its cross-fitting, where there was one.
 
     Args:
         data: labelled requests.
@@ -97,7 +98,10 @@ def train(
         "selection": [dataclasses.asdict(line) for line in judged],
         "stopping": dataclasses.asdict(quality),
     }
-    return Trained(model, config.targets, temperature, data.scales, data.made_with, report, offset)
+    trained = Trained(
+        model, config.targets, temperature, data.scales, data.made_with, report, offset
+    )
+    return trained, targets.walks
 
 
 def _parts(data: LabelledData, seed: int) -> tuple[list[LabelledRequest], list[LabelledRequest]]:

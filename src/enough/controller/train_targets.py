@@ -16,6 +16,7 @@ from enough.controller.examples import LabelledRequest
 from enough.controller.fit_state import Keeper
 from enough.controller.objective import Objective
 from enough.controller.train_config import TrainConfig
+from enough.controller.walks import Walks, out_of_fold_walks
 from enough.progress import OnStep
 from enough.teacher.backup import Targets
 
@@ -26,11 +27,13 @@ class TrainTargets:
 
     Attributes:
         chooser: for the report: who chose the leaves; None where nobody predicted anything.
+        walks: of the models of folds through requests they never saw; None without folds.
     """
 
     learn: list[Targets]
     select: list[Targets]
     chooser: dict[str, Any] | None
+    walks: Walks | None = None
 
 
 def train_targets(
@@ -84,4 +87,5 @@ def train_targets(
         # Nobody of the selection part is in any fold, so all models may judge there.
         crossfit_targets(select, models, point, None),
         {"by": "folds", "folds": config.folds},
+        out_of_fold_walks(learn, select, models, folds, point),
     )

@@ -10,19 +10,24 @@ from collections.abc import Sequence
 
 from enough.controller.checkpoint import Trained
 from enough.controller.examples import LabelledRequest
-from enough.controller.rollout import roll_out
 from enough.controller.task_table import OTHER
+from enough.controller.walks import Walks, walks_of
 from enough.errors import ConfigError
 from enough.labels.visits import prefixes
 from enough.prompts.profile_sequences import Profile
 
-_TOGETHER = 256  # requests that are rolled out at once
-
 
 def visited_states(
-    trained: Trained, requests: Sequence[LabelledRequest], at_least: int = 0
+    trained: Trained, requests: Sequence[LabelledRequest]
 ) -> dict[str, tuple[Profile, ...]]:
-    """Visited states by request; requests at which the policy stops at once have none.
+    """Visited states by request; requests at which the policy stops at once have none."""
+    return states_along([controller_walks(trained, requests)])
+
+
+def controller_walks(
+    trained: Trained, requests: Sequence[LabelledRequest], at_least: int = 0
+) -> dict[str, Profile]:
+    """The profile that the policy builds for each request.
 
     With `at_least` the policy is walked on to so many records where it would stop: what lies
     behind a STOP that came too early is seen by nobody otherwise.
@@ -31,11 +36,10 @@ def visited_states(
     if unknown and OTHER not in trained.model.tasks:
         known = ", ".join(trained.model.tasks)
         raise ConfigError(f"the controller was not trained on {unknown[0]}; it knows {known}")
-    found = {}
-    for start in range(0, len(requests), _TOGETHER):
-        some = requests[start : start + _TOGETHER]
-        features = [one.features for one in some]
-        chosen = roll_out(trained.model, features, trained.point, at_least)
-        for one, (profile, _) in zip(some, chosen, strict=True):
-            found[f"{one.tree.of.task}/{one.tree.of.request}"] = prefixes([profile])
-    return found
+    return walks_of(trained.model, requests, trained.point, at_least)
+
+
+def states_along(several: Sequence[Walks]) -> dict[str, tuple[Profile, ...]]:
+    """Every state on these ways, each once."""
+    names = dict.fromkeys(name for walks in several for name in walks)
+    return {name: prefixes([walks[name] for walks in several if name in walks]) for name in names}

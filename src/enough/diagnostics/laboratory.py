@@ -193,7 +193,7 @@ class Laboratory:
         found = {}
         for tree, scaled in self.trees(wanted, step):
             net = scaled.net(self.study.point)
-            name = f"{tree.of.task}/{tree.of.request}"
+            name = tree.of.name
             for node, profile in enumerate(tree.profiles):
                 found[name, profile] = (
                     float(scaled.gain[node]),

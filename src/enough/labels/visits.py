@@ -29,11 +29,13 @@ class Visits:
         earlier: the folder; its scores and scales are taken over.
         profiles: name of a case -> the states the policy visited, the empty one left out.
         levels: how many are searched below them; 0: to the horizon.
+        actions: how many are tried at each of them; 0: all.
     """
 
     earlier: Path
     profiles: Mapping[str, tuple[Profile, ...]]
     levels: int = 0
+    actions: int = 0
 
     def settings(self) -> dict[str, Any]:
         """What the new labels depend on."""
@@ -42,6 +44,7 @@ class Visits:
             "labels": checksum(LabelFolder(self.earlier).manifest_file),
             "states": hashlib.blake2b(states, digest_size=16).hexdigest(),
             "levels": self.levels,
+            "actions": self.actions,
         }
 
     def require_same_teacher(self, settings: Mapping[str, Any]) -> None:
@@ -59,7 +62,7 @@ class Visits:
     def trees(self) -> dict[str, ScoredTree]:
         """The earlier trees by the name of their case."""
         parts = LabelFolder(self.earlier).read()
-        return {f"{tree.of.task}/{tree.of.request}": tree for part in parts for tree in part.trees}
+        return {tree.of.name: tree for part in parts for tree in part.trees}
 
     def calibration(self) -> dict[str, Any]:
         """The frozen scales: a unit of gain must not change between rounds."""
@@ -68,7 +71,12 @@ class Visits:
 
     def added_to(self, case: Case) -> Case:
         """The case with its visited states as further roots."""
-        return replace(case, visited=self.profiles.get(case.name, ()), visited_levels=self.levels)
+        return replace(
+            case,
+            visited=self.profiles.get(case.name, ()),
+            visited_levels=self.levels,
+            visited_actions=self.actions,
+        )
 
 
 def prefixes(profiles: Iterable[Profile]) -> tuple[Profile, ...]:

@@ -37,6 +37,7 @@ class Case:
         likeness: cosines between pool records, [n, n].
         visited: further roots, such as states that a policy came through.
         visited_levels: how many levels are searched below these; 0: to the horizon.
+        visited_actions: how many actions are tried at these; 0: all.
     """
 
     example: Example
@@ -47,6 +48,7 @@ class Case:
     likeness: Floats
     visited: tuple[Profile, ...] = ()
     visited_levels: int = 0
+    visited_actions: int = 0
 
     @property
     def name(self) -> str:

@@ -49,6 +49,11 @@ class TreeOf:
     max_records: int
     max_profile_tokens: int
 
+    @property
+    def name(self) -> str:
+        """The request's name among those of all tasks; `Case.name` has it too."""
+        return f"{self.task}/{self.request}"
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredTree:

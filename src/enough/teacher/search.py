@@ -12,6 +12,7 @@ for other ones are those a fresh search would give, and specificity is scored in
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from enough.prompts.profile_sequences import Profile
@@ -72,7 +73,8 @@ class _Growth:
         horizon = config.max_records
         levels = space.case.visited_levels or horizon
         self._levels_left = [horizon] * len(own) + [levels] * len(visited)  # below each root
-        self._children = {root: _followed(root, space.feasible(root)) for root in roots}
+        self._children = {root: _followed(root, space.feasible(root)) for root in own}
+        self._children |= {root: _followed(root, self._tried(root)) for root in visited}
         self._levels = [self._children[root] for root in roots]  # the deepest below each root
         self.first_wanted = _distinct([*roots, *(p for level in self._levels for p in level)])
 
@@ -91,6 +93,13 @@ class _Growth:
             if new:
                 return _distinct(new)
         return []
+
+    def _tried(self, visited: Profile) -> list[int]:
+        """Actions at a visited state."""
+        count = self._space.case.visited_actions
+        if count == 0:
+            return self._space.feasible(visited)
+        return proposed_actions(self._space, replace(self._config, actions=count), visited)
 
     def _grown(self, level: Sequence[Profile], nodes: Scores) -> list[Profile]:
         kept = sorted(level, key=lambda profile: -nodes[profile])[: self._config.width]

@@ -73,7 +73,7 @@ def measure(lab: Laboratory, config: StopErrorsConfig) -> list[StopErrorRow]:
     rows = []
     for request in data.requests:
         of = request.tree.of
-        states = visited[f"{of.task}/{of.request}"]
+        states = visited[of.name]
         profile = states[-1] if states else ()  # prefixes come in order, the whole profile last
         found = trajectory_of(request, profile, trained.point)
         rows.append(
