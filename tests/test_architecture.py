@@ -33,11 +33,12 @@ FLOW = [
     "results",
     "demo",
     "store",
+    "service",
     "bench",
     "cli",
 ]
 FORBIDDEN = {"utils", "common", "helpers", "base", "manager", "misc"}
-HEAVY = ("torch", "transformers", "numpy", "httpx")
+HEAVY = ("torch", "transformers", "numpy", "httpx", "fastapi", "sqlalchemy", "prometheus_client")
 
 
 def modules() -> list[Path]:

@@ -25,6 +25,7 @@ from enough.cli import (
     oracle,
     results,
     select,
+    serve,
     train,
     tune,
 )
@@ -40,6 +41,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(bench.app, name="bench")
 app.add_typer(annotate.annotate_app, name="annotate")
+app.add_typer(serve.keys_app, name="keys")
 app.command("lengths")(lengths.lengths)
 app.command("tune")(tune.tune)
 app.command("match")(match.match)
@@ -53,6 +55,8 @@ app.command("report")(diagnose.report)
 app.command("results")(results.results)
 app.command("oracle")(oracle.oracle)
 app.command("select")(select.select)
+app.command("serve")(serve.serve)
+app.command("scrub")(serve.scrub)
 app.command("demo")(demo.demo)
 
 

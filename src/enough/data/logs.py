@@ -151,7 +151,7 @@ def _write_files(dataset: Dataset, folder: Path) -> None:
     write_objects(
         folder / f"{_HISTORIES}.jsonl.gz",
         (
-            {"user_id": user, "records": [_record_line(r, dataset.task) for r in history]}
+            {"user_id": user, "records": [record_line(r, dataset.task) for r in history]}
             for user, history in dataset.histories.items()
         ),
     )
@@ -160,7 +160,8 @@ def _write_files(dataset: Dataset, folder: Path) -> None:
         write_objects(folder / f"{split}.jsonl.gz", lines)
 
 
-def _record_line(record: Record, task: Task) -> dict[str, object]:
+def record_line(record: Record, task: Task) -> dict[str, object]:
+    """A record as a log has it; `parse_record` reads the same record back."""
     line: dict[str, object] = {"id": record.id, "date": record.date}
     if record.source_id is not None:
         line["source_id"] = record.source_id

@@ -79,6 +79,10 @@ class ControllerPolicy:
         """What it was trained on, by name."""
         return set(self._fast.tasks) - {OTHER}
 
+    def require_task(self, task: str) -> None:
+        """Refuse a task it has no row for; raises UnknownNameError."""
+        task_number(self._fast.tasks, task)
+
     def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
         """The records the controller takes, in order."""
         trace = self.trace(request, pool, budget)
@@ -86,7 +90,7 @@ class ControllerPolicy:
 
     def trace(self, request: Request, pool: Pool, budget: Budget) -> Trace:
         """The same with every step's values."""
-        task_number(self._fast.tasks, request.task.name)  # refused before anything is embedded
+        self.require_task(request.task.name)  # refused before anything is embedded
         return self.decide(featurise(request, pool, budget, self._encoder))
 
     def decide(self, features: PoolFeatures) -> Trace:

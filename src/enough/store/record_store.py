@@ -122,6 +122,10 @@ class KeyStore(Protocol):
         """From now on the key opens nothing, in any process; whether it was good until now."""
         ...
 
+    def is_any(self) -> bool:
+        """Whether any tenant has a key that is good."""
+        ...
+
     def keys(self, tenant: str) -> tuple[ApiKey, ...]:
         """All keys of a tenant, revoked ones too, oldest first."""
         ...

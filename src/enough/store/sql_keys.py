@@ -76,6 +76,14 @@ class SqlKeys:
             )
             return bool(done.rowcount)
 
+    def is_any(self) -> bool:
+        """Whether any tenant has a key that is good."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                select(api_key.c.id).where(api_key.c.revoked.is_(None)).limit(1)
+            ).one_or_none()
+        return found is not None
+
     def keys(self, tenant: str) -> tuple[ApiKey, ...]:
         """All keys of a tenant, revoked ones too, oldest first."""
         c = api_key.c

@@ -1,0 +1,124 @@
+"""The application: routes, errors in one shape, and what lives as long as it does.
+
+In: a configuration, perhaps with models that are loaded already. Out: a FastAPI application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
+
+from enough.errors import StoreError
+from enough.service.api_page import api_page
+from enough.service.bodies import ErrorBody
+from enough.service.config import ServeConfig
+from enough.service.framework_errors import problem_of_framework
+from enough.service.machinery import Machinery, Models, load_models
+from enough.service.measures import UNKNOWN_ROUTE
+from enough.service.paths import NamesInPaths
+from enough.service.problems import problem_of
+from enough.service.replies import refusal
+from enough.service.routes import health, keys, records
+from enough.service.state import Service
+from enough.service.store_door import StoreDoor
+
+log = logging.getLogger("enough.service")
+ROUTERS = [health.router, records.router, keys.router]
+_HOUSEKEEPING_S = 60.0
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorBody, "description": words}
+    for status, words in {
+        400: "Not JSON, or cut short.",
+        401: "No API key, or one that opens nothing.",
+        403: "The key lacks the scope.",
+        413: "Too large.",
+        422: "A field is wrong.",
+        429: "Too many requests.",
+        503: "Overloaded, or the store is away.",
+    }.items()
+}
+
+
+def build_app(config: ServeConfig, models: Models | None = None) -> FastAPI:
+    """Everything is loaded when the application starts, and closed when it stops.
+
+    Args:
+        config: the settings.
+        models: in place of those the settings name.
+    """
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.service = service = await asyncio.to_thread(_started, config, models)
+        chores = asyncio.create_task(_housekeeping(service))
+        try:
+            yield
+        finally:
+            chores.cancel()
+            with suppress(asyncio.CancelledError):
+                await chores
+            await asyncio.to_thread(service.close)
+
+    app = FastAPI(
+        title="enough",
+        version=version("enough"),
+        description="Records of users in, the few that are worth their tokens out.",
+        lifespan=lifespan,
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        responses=_ERRORS,
+    )
+    metrics = health.open_metrics if config.open_metrics else health.guarded_metrics
+    for router in [*ROUTERS, metrics]:
+        app.include_router(router)
+    page = ""
+
+    async def docs(_request: Request) -> Response:
+        nonlocal page
+        page = page or api_page(app.openapi())
+        return HTMLResponse(page)
+
+    app.add_route("/docs", docs, include_in_schema=False)
+    app.add_exception_handler(HTTPException, _outside_of_routes)
+    app.add_exception_handler(RequestValidationError, _outside_of_routes)
+    app.add_exception_handler(Exception, _unforeseen)
+    app.add_middleware(NamesInPaths)
+    return app
+
+
+def _started(config: ServeConfig, models: Models | None) -> Service:
+    door = StoreDoor(config.store)
+    try:
+        machinery = Machinery(config, models or load_models(config), door)
+        return Service(config, machinery, door)
+    except BaseException:
+        door.close()
+        raise
+
+
+async def _housekeeping(service: Service) -> None:
+    while True:
+        await asyncio.sleep(_HOUSEKEEPING_S)
+        try:
+            await asyncio.to_thread(service.housekeeping)
+        except StoreError as error:
+            log.warning("housekeeping: %s", error)
+
+
+async def _outside_of_routes(request: Request, error: Exception) -> Response:
+    problem = problem_of_framework(error)
+    request.app.state.service.measures.request(UNKNOWN_ROUTE, "-", problem.status, None)
+    return refusal(problem)
+
+
+async def _unforeseen(_request: Request, error: Exception) -> Response:
+    return refusal(problem_of(error))

@@ -1,0 +1,122 @@
+"""One thread that encodes for everybody: what waits at the same time goes together.
+
+In: texts from any thread. Out: their vectors, as the encoder alone would make them. A lone request
+waits for nobody: whatever is in the queue when the thread is free is taken at once. Those who can
+wait (records that are being stored) go in small portions in between, so that no request waits for a
+whole batch of records.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from enough.errors import ModelError
+from enough.protocols import Encoder, Floats
+
+Kind = Literal["query", "document"]
+_PORTION = 4  # texts of those who can wait; two for each core of a small machine
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    texts: Sequence[str]
+    kind: Kind
+    result: Future[Floats] = field(default_factory=Future)
+
+
+class SharedEncoder:
+    """Implements `protocols.Encoder` for many threads; close it when nobody needs it any more."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.fingerprint = encoder.fingerprint
+        self._encoder = encoder
+        self._urgent: deque[_Job] = deque()
+        self._patient: deque[_Job] = deque()
+        self._wake = threading.Condition()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._work, name="encoder", daemon=True)
+        self._thread.start()
+
+    def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
+        """Vectors [len(texts), dim], before everybody who can wait."""
+        return self._ask(self._urgent, texts, kind)
+
+    @property
+    def patient(self) -> PatientEncoder:
+        """The same for those who can wait."""
+        return PatientEncoder(self)
+
+    def encode_patiently(self, texts: Sequence[str], kind: Kind) -> Floats:
+        """Vectors [len(texts), dim]; whoever is urgent goes first, also in between."""
+        portions = [texts[i : i + _PORTION] for i in range(0, len(texts), _PORTION)]
+        if len(portions) < 2:
+            return self._ask(self._patient, texts, kind)
+        return np.concatenate([self._ask(self._patient, some, kind) for some in portions])
+
+    def close(self) -> None:
+        """Finish what is waiting, then stop."""
+        with self._wake:
+            self._is_closed = True
+            self._wake.notify()
+        self._thread.join()
+
+    def _ask(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> Floats:
+        job = _Job(texts, kind)
+        with self._wake:
+            if self._is_closed:
+                raise ModelError("the encoder is closed: the service is going down")
+            queue.append(job)
+            self._wake.notify()
+        return job.result.result()
+
+    def _work(self) -> None:
+        while jobs := self._next():
+            for kind in ("query", "document"):
+                if some := [job for job in jobs if job.kind == kind]:
+                    self._encode(some, kind)
+
+    def _next(self) -> list[_Job]:
+        """All that is urgent and one portion of the rest; nothing when it is over."""
+        with self._wake:
+            while not (self._urgent or self._patient or self._is_closed):
+                self._wake.wait()
+            jobs = list(self._urgent)
+            self._urgent.clear()
+            if self._patient:
+                jobs.append(self._patient.popleft())
+            return jobs
+
+    def _encode(self, jobs: Sequence[_Job], kind: Kind) -> None:
+        try:
+            vectors = self._encoder.encode([text for job in jobs for text in job.texts], kind)
+        except BaseException as error:  # noqa: BLE001 (whoever asked has to know)
+            for job in jobs:
+                job.result.set_exception(error)
+            return
+        done = 0
+        for job in jobs:
+            job.result.set_result(vectors[done : done + len(job.texts)])
+            done += len(job.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class PatientEncoder:
+    """Implements `protocols.Encoder`; every call lets urgent ones pass."""
+
+    shared: SharedEncoder
+
+    @property
+    def fingerprint(self) -> str:
+        """The encoder's."""
+        return self.shared.fingerprint
+
+    def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
+        """Vectors [len(texts), dim]."""
+        return self.shared.encode_patiently(texts, kind)

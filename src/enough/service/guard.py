@@ -1,0 +1,106 @@
+"""What happens around every route: key, scope, rate, room, body, time, measures, errors.
+
+In: a request that a route matches. Out: the route's answer, or an error in the one shape. A route
+says its scope with `@needs(...)`; one that says nothing is refused when the application is built.
+The order matters: nobody without the right key gets a body read.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from enough.service.bodies_in import with_body
+from enough.service.framework_errors import FRAMEWORK_ERRORS, problem_of_framework
+from enough.service.measures import StageTimes
+from enough.service.problems import problem_of
+from enough.service.replies import refusal
+from enough.service.state import Service, service_of
+from enough.store.values import ApiKey, Scope
+
+log = logging.getLogger("enough.service")
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+Handler = Callable[[Request], Awaitable[Response]]
+_SCOPE = "__enough_scope__"
+
+
+def needs(scope: Scope | None) -> Callable[[Endpoint], Endpoint]:
+    """Says which scope a route's key needs; None lets everybody in."""
+
+    def mark(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, _SCOPE, scope)
+        return endpoint
+
+    return mark
+
+
+class GuardedRoute(APIRoute):
+    """A route with all of it around; for `APIRouter(route_class=...)`."""
+
+    def get_route_handler(self) -> Any:
+        """The handler inside its guard."""
+        if not hasattr(self.endpoint, _SCOPE):
+            raise TypeError(f"the route {self.path} does not say which scope it needs")
+        scope: Scope | None = getattr(self.endpoint, _SCOPE)
+        inner: Handler = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            service, times = service_of(request), StageTimes()
+            request.state.times = times
+            response = await _answered(request, scope, inner)
+            response.headers["Server-Timing"] = timing = times.header()
+            service.measures.request(self.path_format, request.method, response.status_code, times)
+            log.info("%s %s %d %s", request.method, self.path_format, response.status_code, timing)
+            return response
+
+        return guarded
+
+
+async def _answered(request: Request, scope: Scope | None, inner: Handler) -> Response:
+    """The route's answer, or an error; never an exception."""
+    service = service_of(request)
+    is_in = False
+    try:
+        if scope is not None:
+            with request.state.times.stage("auth"):
+                request.state.key = key = await _key(service, request)
+                service.gate.require(key, scope)
+                service.gate.count(key)
+            service.enter()
+            is_in = True
+        limits = service.config.limits
+        response = await inner(await with_body(request, limits.body_bytes, limits.timeout_s))
+        if is_in and isinstance(response, StreamingResponse):
+            response.body_iterator = _until_sent(response.body_iterator, service)
+            is_in = False
+        return response
+    except FRAMEWORK_ERRORS as error:
+        return refusal(problem_of_framework(error))
+    except Exception as error:  # noqa: BLE001 (nobody gets a traceback)
+        return refusal(problem_of(error))
+    finally:
+        if is_in:
+            service.leave()
+
+
+async def _key(service: Service, request: Request) -> ApiKey:
+    known = service.gate.known(request.headers)
+    if known is not None:
+        return known
+    return await service.in_thread(lambda: service.gate.check(request.headers))
+
+
+async def _until_sent(pieces: Any, service: Service) -> AsyncIterator[Any]:
+    """A streamed answer is at work until its last piece is out, or nobody listens any more."""
+    try:
+        async for piece in pieces:
+            yield piece
+    finally:
+        await pieces.aclose()
+        service.leave()

@@ -1,0 +1,96 @@
+"""What a service counts and times, for Prometheus; and one request's times, for its own answer.
+
+In: events. Out: the text of /metrics, the `Server-Timing` header. No name of a user or a tenant is
+in either.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from enough.online.selected import Selected
+
+_BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+UNKNOWN_ROUTE = "unknown"
+
+
+class StageTimes:
+    """Seconds of one request's stages, in the order they began."""
+
+    def __init__(self) -> None:
+        self.started = time.perf_counter()
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """What runs in here belongs to the stage; a second time adds to the first."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            took = time.perf_counter() - began
+            self.seconds[name] = self.seconds.get(name, 0.0) + took
+
+    def header(self) -> str:
+        """For `Server-Timing`, in milliseconds; `total` is since the request's head was read."""
+        total = time.perf_counter() - self.started
+        named = [*self.seconds.items(), ("total", total)]
+        return ", ".join(f"{name};dur={seconds * 1000:.3f}" for name, seconds in named)
+
+
+class Measures:
+    """The figures of one service."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "enough_requests",
+            "Requests by route and status.",
+            ["route", "method", "status"],
+            registry=self._registry,
+        )
+        self._stages = Histogram(
+            "enough_stage_seconds",
+            "Time of a request by stage: auth, encode, retrieve, decide, prompt, generate, total.",
+            ["stage"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._tokens = Counter(
+            "enough_profile_tokens", "Tokens of selected profiles.", registry=self._registry
+        )
+        self._saved = Gauge(
+            "enough_tokens_saved",
+            "Tokens of the retriever's first five records less those of the profiles, since start.",
+            registry=self._registry,
+        )
+        self._selections = Counter(
+            "enough_selections", "Selections by policy.", ["policy"], registry=self._registry
+        )
+        self._root_stops = Counter(
+            "enough_root_stops", "Selections that stopped at once.", registry=self._registry
+        )
+
+    def request(self, route: str, method: str, status: int, times: StageTimes | None) -> None:
+        """One request is done."""
+        self._requests.labels(route, method, str(status)).inc()
+        if times is not None:
+            for name, seconds in times.seconds.items():
+                self._stages.labels(name).observe(seconds)
+            self._stages.labels("total").observe(time.perf_counter() - times.started)
+
+    def selection(self, selected: Selected) -> None:
+        """One selection is done."""
+        self._selections.labels(selected.policy).inc()
+        self._tokens.inc(selected.tokens)
+        self._saved.inc(selected.tokens_saved)
+        if not selected.records:
+            self._root_stops.inc()
+
+    def page(self) -> bytes:
+        """As Prometheus reads it."""
+        return generate_latest(self._registry)

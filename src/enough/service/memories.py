@@ -1,0 +1,144 @@
+"""What is remembered of users between their requests: embeddings of records, and their tokens.
+
+In: a tenant and a user. Out: a `UserMemory`, the only one that user's requests touch; nothing is
+shared with another user or tenant, and dropping it leaves nothing. All memories together stay below
+a size; the one used longest ago goes first, and one that nobody has used for a while goes, too.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from enough.disk_cache import cache_key
+from enough.prompts.prompter import Prompter
+from enough.protocols import Encoder, Floats
+
+Whose = tuple[str, str]
+"""A tenant and a user."""
+
+_SEGMENTS = 4096  # records of one user whose tokens are remembered
+_OF_A_USER, _OF_A_VECTOR = 8000, 1000  # bytes beside vectors: tables, texts, tokens; about
+
+
+class UserMemory:
+    """Of one user."""
+
+    def __init__(self, whose: Whose, prompter: Prompter) -> None:
+        self.whose = whose
+        self.prompter = prompter.apart(_SEGMENTS)
+        self.vectors: dict[bytes, Floats] = {}
+        self.size = _OF_A_USER
+        self.used = time.monotonic()
+
+
+class Memories:
+    """At most `capacity` bytes of vectors.
+
+    Args:
+        prompter: each user's own has its tokenizer.
+        capacity: in bytes.
+        idle_s: after which an unused memory is dropped by `forget_idle`.
+    """
+
+    def __init__(self, prompter: Prompter, capacity: int, idle_s: float = 900.0) -> None:
+        self._prompter = prompter
+        self._capacity = capacity
+        self._idle_s = idle_s
+        self._used = 0
+        self._held: OrderedDict[Whose, UserMemory] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, tenant: str, user: str) -> UserMemory:
+        """The user's memory; a new one if there is none."""
+        whose = (tenant, user)
+        with self._lock:
+            if (found := self._held.get(whose)) is None:
+                found = self._held[whose] = UserMemory(whose, self._prompter)
+                self._used += found.size
+                self._shrink()
+            if whose in self._held:
+                self._held.move_to_end(whose)
+            found.used = time.monotonic()
+            return found
+
+    def add(self, memory: UserMemory, vectors: dict[bytes, Floats]) -> None:
+        """Remember vectors; if the user was dropped meanwhile, only the caller still has them."""
+        size = sum(vector.nbytes + _OF_A_VECTOR for vector in vectors.values())
+        with self._lock:
+            memory.vectors.update(vectors)
+            memory.size += size
+            if self._held.get(memory.whose) is not memory:
+                return
+            self._used += size
+            self._shrink()
+
+    def drop(self, tenant: str, user: str) -> None:
+        """Forget a user; what is being computed for them now is forgotten, too."""
+        with self._lock:
+            self._remove((tenant, user))
+
+    def forget_idle(self) -> None:
+        """Drop what nobody used lately: another process may have erased those users."""
+        since = time.monotonic() - self._idle_s
+        with self._lock:
+            for whose in [w for w, memory in self._held.items() if memory.used < since]:
+                self._remove(whose)
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self._used
+
+    def _shrink(self) -> None:
+        while self._used > self._capacity:
+            _, oldest = self._held.popitem(last=False)
+            self._used -= oldest.size
+
+    def _remove(self, whose: Whose) -> None:
+        if (found := self._held.pop(whose, None)) is not None:
+            self._used -= found.size
+
+
+class RememberedEncoder:
+    """An encoder that asks one user's memory first. Implements `protocols.Encoder`.
+
+    Args:
+        encoder: who is asked for the rest.
+        memories: where new vectors are kept.
+        memory: the user's.
+        query: the request's own text and vector, which are never kept.
+    """
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        memories: Memories,
+        memory: UserMemory,
+        query: tuple[str, Floats] | None = None,
+    ) -> None:
+        self.fingerprint = encoder.fingerprint
+        self._encoder, self._memories, self._memory = encoder, memories, memory
+        self._query = query
+
+    def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        """Vectors [len(texts), dim]."""
+        if kind == "query" or not texts:
+            if self._query is not None and list(texts) == [self._query[0]]:
+                return self._query[1][None]
+            return self._encoder.encode(texts, kind)
+        keys = [cache_key(text) for text in texts]
+        known = self._memory.vectors
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        fresh: dict[bytes, Floats] = {}
+        if missing:
+            made = self._encoder.encode(list(missing.values()), kind)
+            fresh = {key: row.copy() for key, row in zip(missing, made, strict=True)}
+            self._memories.add(self._memory, fresh)
+        # `known` can lose nothing while it is read: a memory is dropped whole, never in part.
+        return np.stack([fresh[key] if key in fresh else known[key] for key in keys])

@@ -1,0 +1,1 @@
+"""Routes, one module for each kind of resource. To add one, add its router to `ROUTERS`."""

@@ -1,0 +1,164 @@
+"""Records of users: stored, listed, erased."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from enough.data.logs import record_line
+from enough.data.parsing import Place, parse_record
+from enough.errors import DataError
+from enough.records import Record
+from enough.service.bodies import (
+    Erased,
+    IdsIn,
+    Name,
+    Raw,
+    RecordsIn,
+    RecordsPage,
+    Reembedded,
+    Stored,
+    UsersPage,
+)
+from enough.service.guard import GuardedRoute, needs
+from enough.service.paths import named
+from enough.service.replies import Reply
+from enough.service.state import Service, service_of
+from enough.store.embedding import RecordEmbedder
+from enough.store.values import Owner, Scope
+from enough.tasks import Task
+
+router = APIRouter(route_class=GuardedRoute, tags=["records"])
+
+TaskName = Annotated[Name, Query()]
+After = Annotated[str | None, Query(max_length=40)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+@router.post("/v1/users/{user}/records", response_model=Stored)
+@needs(Scope.INGEST)
+async def store_records(request: Request, user: str, body: RecordsIn) -> Reply:
+    """Store records of one user in one task; the same record again changes nothing."""
+    service, tenant = service_of(request), request.state.key.tenant
+
+    def work() -> dict[str, object]:
+        task = service.machinery.tasks.named(body.task)
+        owner = Owner(tenant, task.name, named(user))
+        records = parsed(body.records, owner.user, task, service)
+        store = service.door.open()
+        embedder = RecordEmbedder(service.machinery.encoder.patient, task)
+        added = store.append(owner, records, embedder)
+        return {"received": len(records), "added": added, "records": store.count(owner)}
+
+    return Reply(await service.in_thread(work))
+
+
+@router.get("/v1/users/{user}/records", response_model=RecordsPage)
+@needs(Scope.READ)
+async def list_records(
+    request: Request, user: str, task: TaskName, after: After = None, limit: Limit = 100
+) -> Reply:
+    """Records in the order they were stored."""
+    service, tenant = service_of(request), request.state.key.tenant
+
+    def work() -> dict[str, object]:
+        known = service.machinery.tasks.named(task)
+        page = service.door.open().page(
+            Owner(tenant, known.name, named(user)), after=after, limit=limit
+        )
+        return {
+            "records": [record_line(record, known) for record in page.records],
+            "next": page.cursor,
+        }
+
+    return Reply(await service.in_thread(work))
+
+
+@router.delete("/v1/users/{user}/records/{record}", response_model=Erased)
+@needs(Scope.INGEST)
+async def delete_record(request: Request, user: str, record: str, task: TaskName) -> Reply:
+    """Erase one record."""
+    return await _deleted(request, user, task, [named(record)])
+
+
+@router.post("/v1/users/{user}/records/delete", response_model=Erased)
+@needs(Scope.INGEST)
+async def delete_records(request: Request, user: str, body: IdsIn) -> Reply:
+    """Erase many records."""
+    return await _deleted(request, user, body.task, body.ids)
+
+
+@router.delete("/v1/users/{user}", response_model=Erased)
+@needs(Scope.ADMIN)
+async def delete_user(request: Request, user: str) -> Reply:
+    """Erase everything of a user, in all tasks."""
+    service, tenant = service_of(request), request.state.key.tenant
+
+    def work() -> dict[str, object]:
+        deleted = service.door.open().delete_user(tenant, named(user))
+        return _erased(service, tenant, named(user), deleted)
+
+    return Reply(await service.in_thread(work))
+
+
+@router.get("/v1/users", response_model=UsersPage)
+@needs(Scope.ADMIN)
+async def list_users(request: Request, after: After = None, limit: Limit = 100) -> Reply:
+    """Who has records, one line for each task."""
+    service, tenant = service_of(request), request.state.key.tenant
+
+    def work() -> dict[str, object]:
+        page = service.door.open().owners(tenant, after=after, limit=limit)
+        lines = [
+            {"user": one.owner.user, "task": one.owner.task, "records": one.records}
+            for one in page.owners
+        ]
+        return {"users": lines, "next": page.cursor}
+
+    return Reply(await service.in_thread(work))
+
+
+@router.post("/v1/users/{user}/reembed", response_model=Reembedded)
+@needs(Scope.ADMIN)
+async def reembed(request: Request, user: str, task: TaskName) -> Reply:
+    """Compute a user's embeddings anew, after the service got another encoder."""
+    service, tenant = service_of(request), request.state.key.tenant
+
+    def work() -> dict[str, object]:
+        known = service.machinery.tasks.named(task)
+        embedder = RecordEmbedder(service.machinery.encoder.patient, known)
+        owner = Owner(tenant, known.name, named(user))
+        return {"computed": service.door.open().reembed(owner, embedder)}
+
+    return Reply(await service.in_thread(work))
+
+
+def parsed(raw: list[Raw], user: str, task: Task, service: Service) -> list[Record]:
+    """Records as clients send them; errors name the place in the list and the field."""
+    most = service.config.limits.records_per_batch
+    if len(raw) > most:
+        raise DataError(f"{len(raw)} records at once; send at most {most}", field="records")
+    return [
+        parse_record(one, user, task, Place(Path("records"), number))
+        for number, one in enumerate(raw)
+    ]
+
+
+async def _deleted(request: Request, user: str, task: str, ids: list[str]) -> Reply:
+    service, tenant = service_of(request), request.state.key.tenant
+
+    def work() -> dict[str, object]:
+        owner = Owner(tenant, service.machinery.tasks.named(task).name, named(user))
+        deleted = service.door.open().delete(owner, ids)
+        return _erased(service, tenant, owner.user, deleted)
+
+    return Reply(await service.in_thread(work))
+
+
+def _erased(service: Service, tenant: str, user: str, deleted: int) -> dict[str, object]:
+    service.machinery.selecting.forget(tenant, user)
+    # Of a file, the bytes are gone with the deletion. On a server the tables would have to be
+    # written anew, with everybody locked out: `enough scrub` does that, in a quiet hour.
+    return {"deleted": deleted, "scrubbed": not service.config.store.is_postgresql}

@@ -1,0 +1,190 @@
+"""Selections for many users: the store's nearest legal records, then the same decisions as always.
+
+In: who asks what. Out: a `Selected`, equal to what `Enough.select` makes of the user's whole
+history, as long as the encoder is frozen. Of records that were never near enough to be looked at
+nothing is said. No language model is in reach.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+
+from enough.controller.checkpoint import Trained
+from enough.controller.features import featurise
+from enough.controller.wording import stems
+from enough.data.leakage import LeakageControls, LegalHistory, Removal
+from enough.errors import DataError
+from enough.online.finishing import Walked, finished
+from enough.online.handed_in import checked_history, checked_request
+from enough.online.policy import ControllerPolicy
+from enough.online.selected import PolicyName, Selected
+from enough.online.untrained import UntrainedConfig, UntrainedSelector
+from enough.protocols import Encoder, Floats
+from enough.records import History, Pool, Request
+from enough.retrieval.dense import DenseRetriever
+from enough.service.measures import StageTimes
+from enough.service.memories import Memories, RememberedEncoder
+from enough.service.store_door import StoreDoor
+from enough.store.embedding import RecordEmbedder
+from enough.store.search import legal_pool
+from enough.store.values import Owner
+
+_POLICIES = 16  # of controllers with another λ, kept
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One question.
+
+    Attributes:
+        tenant: whose user it is.
+        request: what is asked.
+        history: handed in with the request; None takes the store's.
+        policy: None takes the service's own.
+        lambda_: another price of tokens than the controller was trained for.
+        explained: whether trace and left-out records are wanted.
+    """
+
+    tenant: str
+    request: Request
+    history: History | None = None
+    policy: PolicyName | None = None
+    lambda_: float | None = None
+    explained: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SelectSettings:
+    """What `Selecting` needs of a configuration."""
+
+    window: int
+    pool: int
+    max_records: int
+    near_duplicate_threshold: float
+
+
+class Selecting:
+    """Selects for all tenants; safe for many threads."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        memories: Memories,
+        door: StoreDoor,
+        settings: SelectSettings,
+        *,
+        trained: Trained | None,
+        untrained: UntrainedConfig | None,
+    ) -> None:
+        self._encoder, self._memories, self._door = encoder, memories, door
+        self._settings = settings
+        self._trained, self._untrained = trained, untrained or UntrainedConfig()
+        self._lock = threading.Lock()
+        self._policies: OrderedDict[float | None, ControllerPolicy] = OrderedDict()
+        if trained is not None:
+            self._policies[None] = ControllerPolicy(trained, encoder)
+
+    @property
+    def lambda_(self) -> float | None:
+        """λ the controller was trained for; None without a controller."""
+        return None if self._trained is None else self._trained.point.lambda_
+
+    def is_trained_on(self, task: str) -> bool:
+        """Whether the controller has seen the task; elsewhere a guess decides."""
+        return self._trained is not None and task in self._policies[None].tasks
+
+    def select(self, asked: Asked, times: StageTimes) -> Selected:
+        """The records this request is better off with.
+
+        Raises:
+            DataError: if the request or a record handed in is wrong.
+            UnknownNameError: if the controller does not know the task.
+            BudgetError: if the request does not fit the window even without a profile.
+        """
+        asked = replace(asked, request=checked_request(asked.request))
+        request, name = asked.request, self._policy_name(asked)
+        if name == "controller":
+            self._controller(asked.lambda_).require_task(request.task.name)
+        memory = self._memories.of(asked.tenant, request.user)
+        with times.stage("encode"):
+            vector = self._encoder.encode([request.query], "query")[0]
+        encoder = RememberedEncoder(self._encoder, self._memories, memory, (request.query, vector))
+        with times.stage("retrieve"):
+            seen, legal, pool = self._found(asked, encoder, vector)
+        with times.stage("decide"):
+            settings = self._settings
+            budget = memory.prompter.budget(request, pool, settings.window, settings.max_records)
+            if name == "untrained":
+                selector = UntrainedSelector(encoder, self._untrained)
+                trace = selector.trace(request, pool, budget)
+            else:
+                features = featurise(request, pool, budget, encoder, memory.whose)
+                trace = self._controller(asked.lambda_).decide(features)
+        with times.stage("prompt"):
+            walked = Walked(seen, legal, pool, budget, trace)
+            return finished(memory.prompter, request, walked, name, explained=asked.explained)
+
+    def forget(self, tenant: str, user: str) -> None:
+        """After something of a user was deleted: nothing of it stays in memory."""
+        self._memories.drop(tenant, user)
+        stems.cache_clear()
+
+    def _policy_name(self, asked: Asked) -> PolicyName:
+        if asked.policy == "controller" and self._trained is None:
+            raise DataError("no controller is loaded here; ask for 'untrained'", field="policy")
+        name = asked.policy or ("untrained" if self._trained is None else "controller")
+        if asked.lambda_ is not None:
+            if name == "untrained":
+                raise DataError("only a controller has a λ", field="lambda")
+            if self._controlled.model.config.single_head:
+                raise DataError("this controller has no separate cost", field="lambda")
+        return name
+
+    @property
+    def _controlled(self) -> Trained:
+        assert self._trained is not None
+        return self._trained
+
+    def _controller(self, lambda_: float | None) -> ControllerPolicy:
+        """The controller, its heads weighted for another λ than it was trained for."""
+        with self._lock:
+            if (found := self._policies.get(lambda_)) is None:
+                trained = self._controlled
+                assert lambda_ is not None  # the one without is there from the start
+                point = replace(trained.point, lambda_=lambda_)
+                found = ControllerPolicy(replace(trained, point=point), self._encoder)
+                self._policies[lambda_] = found
+                if len(self._policies) > _POLICIES:
+                    oldest = next(key for key in self._policies if key is not None)
+                    del self._policies[oldest]
+            return found
+
+    def _found(
+        self, asked: Asked, encoder: Encoder, vector: Floats
+    ) -> tuple[History, LegalHistory, Pool]:
+        """What was looked at, what of it is legal, and the pool."""
+        request, limit = asked.request, self._settings.pool
+        controls = LeakageControls(encoder, self._settings.near_duplicate_threshold)
+        if asked.history is not None:
+            history = checked_history(request, asked.history)
+            legal = controls.legal(request, history)
+            return history, legal, DenseRetriever(encoder).retrieve(request, legal.records, limit)
+        store, owner = self._door.open(), Owner(asked.tenant, request.task.name, request.user)
+        # What came of this very interaction also tells what a copy of it looks like.
+        target = () if request.source_id is None else store.about(owner, request.source_id)
+        targets = {record.id for record in target}
+        removed: dict[str, Removal] = {}
+
+        def rules(near: History) -> History:
+            others = tuple(record for record in near if record.id not in targets)
+            left = controls.legal(request, target + others)
+            removed.update((one.record.id, one) for one in left.removals)
+            return left.records
+
+        fingerprint = RecordEmbedder(encoder, request.task).fingerprint
+        pool = legal_pool(store, owner, vector, fingerprint, limit=limit, legal=rules)
+        records = tuple(candidate.record for candidate in pool)
+        legal = LegalHistory(records, tuple(removed.values()))
+        return tuple(one.record for one in legal.removals) + records, legal, pool

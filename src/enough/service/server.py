@@ -1,0 +1,64 @@
+"""Listening: an address, and a server that finishes what is under way before it stops.
+
+In: a configuration. Out: a process that serves until it is told to stop (SIGTERM, SIGINT).
+"""
+
+from __future__ import annotations
+
+import logging
+
+import uvicorn
+
+from enough.errors import ConfigError
+from enough.service.app import build_app
+from enough.service.config import ServeConfig
+from enough.service.gate import DEFAULT_TENANT
+from enough.store.opening import open_store
+
+log = logging.getLogger("enough.service")
+
+
+def serve(config: ServeConfig) -> None:
+    """Serve until told to stop.
+
+    Raises:
+        ConfigError: if the address is not this machine's alone and there is no key.
+        ModelError: if a model cannot be had.
+        StoreError: if the database is not a store's.
+    """
+    if config.open:
+        log.warning(
+            "open: requests without a key are the tenant %r and may do everything", DEFAULT_TENANT
+        )
+    else:
+        _require_keys(config)
+    server = uvicorn.Server(server_settings(config))
+    server.run()
+
+
+def server_settings(config: ServeConfig) -> uvicorn.Config:
+    """The web server's settings. Its own access log is off: paths hold names of users."""
+    return uvicorn.Config(
+        build_app(config),
+        host=config.host,
+        port=config.port,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(config.shutdown_s)),
+        lifespan="on",
+    )
+
+
+def _require_keys(config: ServeConfig) -> None:
+    store = open_store(config.store)
+    try:
+        has_keys = store.keys.is_any()
+    finally:
+        store.close()
+    if has_keys:
+        return
+    how = "`enough keys create --tenant NAME --scope admin`"
+    if not config.is_loopback:
+        raise ConfigError(f"there is no API key yet, so nothing listens on {config.host}; {how}")
+    log.warning("there is no API key yet: nobody gets in; %s, or open = true", how)

@@ -1,0 +1,85 @@
+"""Everything that lives as long as the service, and how work gets into threads.
+
+In: a configuration. Out: a `Service`, which routes take from the application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from starlette.requests import Request
+
+from enough.service.config import ServeConfig
+from enough.service.gate import Gate
+from enough.service.machinery import Machinery
+from enough.service.measures import Measures
+from enough.service.problems import SOON, ProblemError
+from enough.service.store_door import StoreDoor
+
+Result = TypeVar("Result")
+
+
+class Service:
+    """The parts of a running service.
+
+    Args:
+        config: its settings.
+        machinery: the models; shared by nobody else.
+        door: the store.
+    """
+
+    def __init__(self, config: ServeConfig, machinery: Machinery, door: StoreDoor) -> None:
+        self.config, self.machinery, self.door = config, machinery, door
+        self.measures = Measures()
+        self.gate = Gate(door, is_open=config.open, per_minute=config.limits.requests_per_minute)
+        self._at_work = 0
+        # A request given up still has its thread until that ends, so there are more than requests.
+        self._threads = ThreadPoolExecutor(2 * config.limits.concurrent, "work")
+
+    def enter(self) -> None:
+        """One request more; called in the event loop alone."""
+        if self._at_work >= self.config.limits.concurrent:
+            raise ProblemError(
+                503,
+                "overloaded",
+                f"{self._at_work} requests are at work; try again in a moment",
+                headers=SOON,
+            )
+        self._at_work += 1
+
+    def leave(self) -> None:
+        """One request less."""
+        self._at_work -= 1
+
+    async def in_thread(self, work: Callable[[], Result]) -> Result:
+        """Run what blocks; given up after the time limit, though the thread goes on to its end."""
+        loop = asyncio.get_running_loop()
+        limit = self.config.limits.timeout_s
+        try:
+            async with asyncio.timeout(limit):
+                return await loop.run_in_executor(self._threads, work)
+        except TimeoutError:
+            raise ProblemError(
+                504, "timeout", f"not done after {limit:g} s; what was stored stays, ask again"
+            ) from None
+
+    def housekeeping(self) -> None:
+        """Forget users that other processes may have erased."""
+        self.machinery.memories.forget_idle()
+        if self.door.is_reachable():
+            self.door.open().forget_changed()
+
+    def close(self) -> None:
+        """Finish what is at work, then let go of everything."""
+        self._threads.shutdown(wait=True)
+        self.machinery.close()
+        self.door.close()
+
+
+def service_of(request: Request) -> Service:
+    """The service a request came to."""
+    service: Service = request.app.state.service
+    return service
