@@ -24,6 +24,8 @@ SCOPES = {
     ("DELETE", "/v1/users/{user}"): "admin",
     ("POST", "/v1/users/{user}/reembed"): "admin",
     ("GET", "/v1/users"): "admin",
+    ("POST", "/v1/select"): "select",
+    ("POST", "/v1/answer"): "select",
     ("POST", "/v1/keys"): "admin",
     ("GET", "/v1/keys"): "admin",
     ("DELETE", "/v1/keys/{key}"): "admin",

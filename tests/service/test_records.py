@@ -29,8 +29,8 @@ def test_stored_once_and_listed_in_order(client: httpx.Client) -> None:
     assert again.json() == {"received": 7, "added": 2, "records": 7}
     pages, after = [], None
     while True:
-        query = {"task": "LaMP-7", "limit": 3} | ({"after": after} if after else {})
-        page = client.get("/v1/users/ann/records", params=query).json()
+        query = f"task=LaMP-7&limit=3{f'&after={after}' if after else ''}"
+        page = client.get(f"/v1/users/ann/records?{query}").json()
         pages.append(page["records"])
         if (after := page["next"]) is None:
             break

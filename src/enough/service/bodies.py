@@ -139,7 +139,7 @@ class SelectIn(Body):
     input: str = Field(min_length=1)
     user: Name | None = None
     history: list[Raw] | None = None
-    date: str | int | None = None
+    date: str | int | float | None = None
     source_id: str | None = None
     id: Name = "request"
     explain: bool = True

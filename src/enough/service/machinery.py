@@ -13,11 +13,12 @@ from pathlib import Path
 from enough.controller.bundled import default_controller, locate_controller
 from enough.controller.checkpoint import Trained, load_controller
 from enough.prompts.prompter import Prompter
-from enough.protocols import Encoder, Tokenizer
+from enough.protocols import Encoder, Generator, Tokenizer
 from enough.retrieval.encoders import load_encoder
 from enough.service.config import ServeConfig
 from enough.service.encoding import SharedEncoder
 from enough.service.known_tasks import KnownTasks
+from enough.service.local_writer import LocalWriter
 from enough.service.memories import Memories
 from enough.service.selecting import Selecting, SelectSettings
 from enough.service.store_door import StoreDoor
@@ -34,12 +35,14 @@ class Models:
         tokenizer: of the generator.
         window: tokens of prompt and answer together.
         trained: the controller; None for the untrained fallback.
+        generator: who writes answers locally, if that is loaded already.
     """
 
     encoder: Encoder
     tokenizer: Tokenizer
     window: int
     trained: Trained | None
+    generator: Generator | None = None
 
 
 def load_models(config: ServeConfig) -> Models:
@@ -69,6 +72,10 @@ class Machinery:
     def __init__(self, config: ServeConfig, models: Models, door: StoreDoor) -> None:
         self.tasks = KnownTasks(config.tasks)
         self.tokenizer = models.tokenizer
+        self.writer = LocalWriter(config.generator, models.generator)
+        if config.answers == "local":
+            self.writer.load()
+        self._is_writer_needed = config.answers == "local"
         self.encoder = SharedEncoder(models.encoder)
         self.memories = Memories(Prompter(models.tokenizer), config.limits.memory_mb * 1_000_000)
         self.selecting = Selecting(
@@ -88,7 +95,7 @@ class Machinery:
     @property
     def is_loaded(self) -> bool:
         """Whether a request finds every model it needs."""
-        return True
+        return self.writer.is_loaded or not self._is_writer_needed
 
     def close(self) -> None:
         """Stop the encoder's thread."""

@@ -18,6 +18,7 @@ from enough.service.machinery import Machinery
 from enough.service.measures import Measures
 from enough.service.problems import SOON, ProblemError
 from enough.service.store_door import StoreDoor
+from enough.service.upstream import Upstream
 
 Result = TypeVar("Result")
 
@@ -34,6 +35,7 @@ class Service:
     def __init__(self, config: ServeConfig, machinery: Machinery, door: StoreDoor) -> None:
         self.config, self.machinery, self.door = config, machinery, door
         self.measures = Measures()
+        self.upstream = None if config.upstream is None else Upstream(config.upstream)
         self.gate = Gate(door, is_open=config.open, per_minute=config.limits.requests_per_minute)
         self._at_work = 0
         # A request given up still has its thread until that ends, so there are more than requests.

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
 from enough.data.logs import record_line
-from enough.data.parsing import Place, parse_record
-from enough.errors import DataError
-from enough.records import Record
 from enough.service.bodies import (
     Erased,
     IdsIn,
     Name,
-    Raw,
     RecordsIn,
     RecordsPage,
     Reembedded,
@@ -24,11 +19,11 @@ from enough.service.bodies import (
 )
 from enough.service.guard import GuardedRoute, needs
 from enough.service.paths import named
+from enough.service.record_lists import parsed
 from enough.service.replies import Reply
 from enough.service.state import Service, service_of
 from enough.store.embedding import RecordEmbedder
 from enough.store.values import Owner, Scope
-from enough.tasks import Task
 
 router = APIRouter(route_class=GuardedRoute, tags=["records"])
 
@@ -46,7 +41,7 @@ async def store_records(request: Request, user: str, body: RecordsIn) -> Reply:
     def work() -> dict[str, object]:
         task = service.machinery.tasks.named(body.task)
         owner = Owner(tenant, task.name, named(user))
-        records = parsed(body.records, owner.user, task, service)
+        records = parsed(body.records, owner.user, task, service.config.limits, "records")
         store = service.door.open()
         embedder = RecordEmbedder(service.machinery.encoder.patient, task)
         added = store.append(owner, records, embedder)
@@ -133,17 +128,6 @@ async def reembed(request: Request, user: str, task: TaskName) -> Reply:
         return {"computed": service.door.open().reembed(owner, embedder)}
 
     return Reply(await service.in_thread(work))
-
-
-def parsed(raw: list[Raw], user: str, task: Task, service: Service) -> list[Record]:
-    """Records as clients send them; errors name the place in the list and the field."""
-    most = service.config.limits.records_per_batch
-    if len(raw) > most:
-        raise DataError(f"{len(raw)} records at once; send at most {most}", field="records")
-    return [
-        parse_record(one, user, task, Place(Path("records"), number))
-        for number, one in enumerate(raw)
-    ]
 
 
 async def _deleted(request: Request, user: str, task: str, ids: list[str]) -> Reply:

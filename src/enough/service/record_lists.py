@@ -1,0 +1,26 @@
+"""Records as clients send them, parsed as a log's are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from enough.data.parsing import Place, parse_record
+from enough.errors import DataError
+from enough.records import Record
+from enough.service.bodies import Raw
+from enough.service.config import LimitsConfig
+from enough.tasks import Task
+
+
+def parsed(
+    raw: Sequence[Raw], user: str, task: Task, limits: LimitsConfig, field: str
+) -> list[Record]:
+    """The records of a list; errors name the place in it and the field."""
+    if len(raw) > limits.records_per_batch:
+        raise DataError(
+            f"{len(raw)} records at once; send at most {limits.records_per_batch}", field=field
+        )
+    return [
+        parse_record(one, user, task, Place(Path(field), number)) for number, one in enumerate(raw)
+    ]
