@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data/LaMP_4
 
-.PHONY: setup browser postgres demo report test lint format bench clean
+.PHONY: setup browser postgres demo report docs test lint format bench clean
 
 setup: $(VENV)/.installed
 
@@ -34,6 +34,10 @@ demo: setup
 
 report: setup
 	$(BIN)/enough report
+
+# The documentation site, into build/site; a broken link or name is an error.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 test: setup browser postgres
 	$(BIN)/pytest

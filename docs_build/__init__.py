@@ -1,0 +1,1 @@
+"""What the documentation site is built with beside its pages: hooks for MkDocs."""
