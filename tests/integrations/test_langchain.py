@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from enough.online.personaliser import Enough
 from enough.online.untrained import UntrainedConfig
 from enough.prompts.serialise import parse_record
 from enough.records import Record, Request
+from enough.tasks import Task
 from tests.conftest import make_record
 from tests.online.stand_ins import FOR_FREE, TWEETS, controlled, tweet, untrained
 
@@ -107,6 +109,15 @@ def test_the_same_document_twice_counts_once() -> None:
     assert sorted(str(one.id) for one in kept) == ["d0", "d2", "d3"]  # d1 has no word of it
 
 
+def test_a_tasks_file_is_read_once(tmp_path: Path) -> None:
+    file = tmp_path / "task.toml"
+    file.write_text('name = "posts"\ndescription = "Write."\naction_field = "post"\n')
+    posts = compressor(untrained(FOR_FREE), task=str(file), input_template="{query}")
+    file.unlink()
+    assert posts.task == Task(name="posts", description="Write.", action_field="post")
+    assert posts.compress_documents(documents(), "coffee")[0].id == "d1"
+
+
 def test_braces_in_a_query_are_the_users_own() -> None:
     kept = compressor(untrained(FOR_FREE)).compress_documents(documents(), "{query} {0} coffee")
     assert kept[0].id == "d1"
@@ -125,9 +136,9 @@ def test_errors_say_what_to_do() -> None:
     with pytest.raises(DataError, match="of user 'ann', and the history of 'bob'"):
         compressor(app, user="bob").compress_documents(documents(user="ann"), "late bus")
     with pytest.raises(ConfigError, match=r"input_template .* has no"):
-        compressor(app, input_template="Paraphrase:").compress_documents(documents(), "late bus")
+        compressor(app, input_template="Paraphrase:")
     with pytest.raises(UnknownNameError, match="unknown task 'LaMP-6'"):
-        compressor(app, task="LaMP-6").compress_documents(documents(), "late bus")
+        compressor(app, task="LaMP-6")
     with pytest.raises(DataError, match="does not have the form of LaMP-7"):
         compressor(app, input_template="{query}").compress_documents(documents(), "late bus")
 

@@ -76,8 +76,8 @@ def test_the_same_as_the_library(
     again: bool,
 ) -> None:
     user = next(users)
-    asking = {"task": "LaMP-7", "input": f"Paraphrase: {text}", "user": user, "policy": policy}
-    asking |= {"date": date, "source_id": source}
+    asking: dict[str, Any] = {"task": "LaMP-7", "input": f"Paraphrase: {text}", "user": user}
+    asking |= {"date": date, "source_id": source, "policy": policy}
     if inline:
         asking["history"] = history
     elif history:

@@ -180,6 +180,28 @@ def store(
     _show(dataclasses.asdict(result), as_json)
 
 
+@app.command()
+def serve(
+    *,
+    requests: Annotated[
+        int, typer.Option(min=1, help="Of one client, and of all clients together.")
+    ] = 400,
+    clients: Annotated[int, typer.Option(min=1, help="At once.")] = 16,
+    users: Annotated[int, typer.Option(min=1, help="Made up, with 40 records each.")] = 16,
+    task: Annotated[str, typer.Option(help="Whose schema they have.")] = "LaMP-7",
+    seed: int = 0,
+    as_json: Json = False,
+) -> None:
+    """The service in a process of its own: time of a selection, and throughput against its encoder.
+
+    The service's own time is all of a request but the encoding of its query.
+    """
+    from enough.bench.serving import run_serve_bench
+
+    result = run_serve_bench(requests, clients=clients, users=users, task=task, seed=seed)
+    _show(dataclasses.asdict(result), as_json)
+
+
 def _print_select_table(result: SelectBench) -> None:
     from rich.console import Console
     from rich.table import Table

@@ -68,6 +68,19 @@ class LegalHistory:
     removals: tuple[Removal, ...]
 
 
+class Recognised:
+    """What is remembered of one user's records between requests; none of the requests."""
+
+    def __init__(self) -> None:
+        self.records: dict[Record, Likeness] = {}
+        self.wording: Wording | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of what texts were taken apart into."""
+        return 0 if self.wording is None else self.wording.size
+
+
 @dataclass(frozen=True, slots=True)
 class LeakageControls:
     """The rules with their settings.
@@ -77,11 +90,13 @@ class LeakageControls:
         near_duplicate_threshold: cosine from which on two texts are nearly the same.
         shared_wording: part of the shorter text's wording that the other must have, too; 0 compares
             every pair by embedding alone.
+        recognised: of the one user whose requests these controls are for; none by default.
     """
 
     encoder: Encoder | None = None
     near_duplicate_threshold: float = DEFAULT_THRESHOLD
     shared_wording: float = DEFAULT_SHARED_WORDING
+    recognised: Recognised | None = None
 
     def __post_init__(self) -> None:
         for name in ("near_duplicate_threshold", "shared_wording"):
@@ -116,8 +131,9 @@ class LeakageControls:
         done = 0
         for indices in _by_user(requests):
             # One user at a time, so that what is remembered of texts never grows large.
-            known: dict[Record, Likeness] = {}
-            wording = Wording(self.shared_wording)
+            memory = self.recognised or Recognised()
+            known = memory.records
+            wording = memory.wording = memory.wording or Wording(self.shared_wording)
             for i in indices:
                 target = _apply_first_rules(
                     requests[i], histories[i], answers[i], known, removed[i]
@@ -126,6 +142,8 @@ class LeakageControls:
                     for record in (r for r in histories[i] if r.id not in removed[i]):
                         pairs = wording.suspicious(known[record].embedded, target.embedded)
                         suspects += ((i, record, pair) for pair in pairs)
+                    if self.recognised is not None:
+                        wording.forget(target.embedded)
             done += len(indices)
             report("comparing", done, len(requests))
         if self.encoder is not None:

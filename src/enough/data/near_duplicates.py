@@ -29,6 +29,13 @@ class Wording:
     def __init__(self, least: float) -> None:
         self._least = least
         self._pieces: dict[str, _Pieces] = {}
+        self.size = 0  # bytes
+
+    def forget(self, texts: Iterable[str]) -> None:
+        """These will not be compared again."""
+        for text in texts:
+            if (known := self._pieces.pop(text, None)) is not None:
+                self.size -= known.nbytes
 
     def suspicious(self, texts: Iterable[str], targets: Sequence[str]) -> Iterator[Pair]:
         """The pairs of which the shorter text has enough of its pieces in the longer one."""
@@ -47,6 +54,7 @@ class Wording:
     def _taken_apart(self, text: str) -> _Pieces:
         if (known := self._pieces.get(text)) is None:
             known = self._pieces[text] = _pieces(folded(text).replace(" ", ""))
+            self.size += known.nbytes
         return known
 
 

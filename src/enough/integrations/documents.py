@@ -15,7 +15,7 @@ from enough.errors import ConfigError
 from enough.integrations.field_names import FieldNames
 from enough.integrations.plain import distinct, records_of
 from enough.records import History, Record, Request
-from enough.tasks import Task
+from enough.tasks import Task, task_named
 
 if TYPE_CHECKING:
     from enough.online.personaliser import Enough
@@ -25,6 +25,18 @@ QUERY = "{query}"
 """Where the query goes in an input."""
 
 _ADVICE = "put it into the metadata, or map documents to records with as_record"
+
+
+def as_task(task: Task | str) -> Task:
+    """A task that may have been given by name; its file is read once, when an adapter is made."""
+    return task_named(task) if isinstance(task, str) else task
+
+
+def checked_template(template: str) -> str:
+    """The template, if a query has a place in it."""
+    if QUERY not in template:
+        raise ConfigError(f"input_template {template!r} has no {QUERY} in it")
+    return template
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +63,6 @@ class Asking:
     task: Task
     template: str
     user: str | None
-
-    def __post_init__(self) -> None:
-        if QUERY not in self.template:
-            raise ConfigError(f"input_template {self.template!r} has no {QUERY} in it")
 
     def select(self, query: str, user: str, history: History) -> Selected:
         """The decision about one query."""

@@ -10,6 +10,7 @@ once is best. Async calls run in a thread, as LangChain does it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 from enough import Enough  # this way a missing extra `hf` is told of
 from enough.errors import MissingExtraError
@@ -17,6 +18,8 @@ from enough.integrations.documents import (
     QUERY,
     Asking,
     Piece,
+    as_task,
+    checked_template,
     decided,
     keep,
     records_of_pieces,
@@ -24,13 +27,13 @@ from enough.integrations.documents import (
 from enough.prompts.escape import Escaper
 from enough.prompts.serialise import serialise_record
 from enough.records import Record
-from enough.tasks import Task, task_named
+from enough.tasks import Task
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun, Callbacks
     from langchain_core.documents import BaseDocumentCompressor, Document
     from langchain_core.retrievers import BaseRetriever
-    from pydantic import ConfigDict, InstanceOf, SkipValidation
+    from pydantic import AfterValidator, ConfigDict, InstanceOf, SkipValidation
 except ModuleNotFoundError as error:
     raise MissingExtraError("enough.integrations.langchain", "langchain") from error
 
@@ -53,8 +56,8 @@ class EnoughCompressor(BaseDocumentCompressor):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     enough: InstanceOf[Enough]
-    task: InstanceOf[Task] | str
-    input_template: str = QUERY
+    task: Annotated[InstanceOf[Task] | str, AfterValidator(as_task)]
+    input_template: Annotated[str, AfterValidator(checked_template)] = QUERY
     user: str | None = None
     as_record: Callable[[Document], Record] | None = None
 
@@ -66,7 +69,7 @@ class EnoughCompressor(BaseDocumentCompressor):
         Raises:
             EnoughError: naming the document, if one is no record of the task, or several users'.
         """
-        asking = Asking(self.enough, _task(self.task), self.input_template, self.user)
+        asking = Asking(self.enough, as_task(self.task), self.input_template, self.user)
         if self.as_record is not None:
             records = [self.as_record(document) for document in documents]
         else:
@@ -86,14 +89,14 @@ class EnoughRetriever(BaseRetriever):
     """
 
     enough: InstanceOf[Enough]
-    task: InstanceOf[Task] | str
+    task: Annotated[InstanceOf[Task] | str, AfterValidator(as_task)]
     history: SkipValidation[Sequence[Record] | Callable[[], Sequence[Record]]]
-    input_template: str = QUERY
+    input_template: Annotated[str, AfterValidator(checked_template)] = QUERY
 
     def _get_relevant_documents(
         self, query: str, *, run_manager: CallbackManagerForRetrieverRun
     ) -> list[Document]:
-        asking = Asking(self.enough, _task(self.task), self.input_template, None)
+        asking = Asking(self.enough, as_task(self.task), self.input_template, None)
         history = tuple(self.history() if callable(self.history) else self.history)
         if not history:
             return []
@@ -102,10 +105,6 @@ class EnoughRetriever(BaseRetriever):
             _marked(_document(record, asking.task), how)
             for record, how in zip(selected.records, decided(selected), strict=True)
         ]
-
-
-def _task(task: Task | str) -> Task:
-    return task_named(task) if isinstance(task, str) else task
 
 
 def _document(record: Record, task: Task) -> Document:

@@ -7,17 +7,26 @@ it was decided in `metadata["enough"]`; often none. Async calls run in a thread.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 from enough import Enough  # this way a missing extra `hf` is told of
 from enough.errors import DataError, MissingExtraError
-from enough.integrations.documents import QUERY, Asking, Piece, keep, records_of_pieces
+from enough.integrations.documents import (
+    QUERY,
+    Asking,
+    Piece,
+    as_task,
+    checked_template,
+    keep,
+    records_of_pieces,
+)
 from enough.records import Record
-from enough.tasks import Task, task_named
+from enough.tasks import Task
 
 try:
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle
-    from pydantic import InstanceOf
+    from pydantic import AfterValidator, InstanceOf
 except ModuleNotFoundError as error:
     raise MissingExtraError("enough.integrations.llama_index", "llama-index") from error
 
@@ -39,8 +48,8 @@ class EnoughPostprocessor(BaseNodePostprocessor):
     """
 
     enough: InstanceOf[Enough]
-    task: InstanceOf[Task] | str
-    input_template: str = QUERY
+    task: Annotated[InstanceOf[Task] | str, AfterValidator(as_task)]
+    input_template: Annotated[str, AfterValidator(checked_template)] = QUERY
     user: str | None = None
     as_record: Callable[[BaseNode], Record] | None = None
 
@@ -54,7 +63,7 @@ class EnoughPostprocessor(BaseNodePostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             raise DataError("which nodes are worth their tokens depends on the query; give one")
-        task = task_named(self.task) if isinstance(self.task, str) else self.task
+        task = as_task(self.task)
         asking = Asking(self.enough, task, self.input_template, self.user)
         if self.as_record is not None:
             records = [self.as_record(scored.node) for scored in nodes]

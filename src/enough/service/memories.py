@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from enough.data.leakage import Recognised
 from enough.disk_cache import cache_key
 from enough.prompts.prompter import Prompter
 from enough.protocols import Encoder, Floats
@@ -23,6 +24,7 @@ Whose = tuple[str, str]
 """A tenant and a user."""
 
 _SEGMENTS = 4096  # records of one user whose tokens are remembered
+_RECOGNISED = 4_000_000  # bytes of one user
 _OF_A_USER, _OF_A_VECTOR = 8000, 1000  # bytes beside vectors: tables, texts, tokens; about
 
 
@@ -33,6 +35,8 @@ class UserMemory:
         self.whose = whose
         self.prompter = prompter.apart(_SEGMENTS)
         self.vectors: dict[bytes, Floats] = {}
+        self.recognised = Recognised()
+        self.counted = 0  # of its bytes
         self.size = _OF_A_USER
         self.used = time.monotonic()
 
@@ -77,6 +81,18 @@ class Memories:
                 return
             self._used += size
             self._shrink()
+
+    def recount(self, memory: UserMemory) -> None:
+        """Count what the rules have taken texts apart into; begin anew when it is much."""
+        with self._lock:
+            if memory.recognised.size > _RECOGNISED:
+                memory.recognised = Recognised()
+            grown = memory.recognised.size - memory.counted
+            memory.counted += grown
+            memory.size += grown
+            if self._held.get(memory.whose) is memory:
+                self._used += grown
+                self._shrink()
 
     def drop(self, tenant: str, user: str) -> None:
         """Forget a user; what is being computed for them now is forgotten, too."""

@@ -112,7 +112,11 @@ class Selecting:
             vector = self._encoder.encode([request.query], "query")[0]
         encoder = RememberedEncoder(self._encoder, self._memories, memory, (request.query, vector))
         with times.stage("retrieve"):
-            seen, legal, pool = self._found(asked, encoder, vector)
+            controls = LeakageControls(
+                encoder, self._settings.near_duplicate_threshold, recognised=memory.recognised
+            )
+            seen, legal, pool = self._found(asked, controls, encoder, vector)
+            self._memories.recount(memory)
         with times.stage("decide"):
             settings = self._settings
             budget = memory.prompter.budget(request, pool, settings.window, settings.max_records)
@@ -162,11 +166,10 @@ class Selecting:
             return found
 
     def _found(
-        self, asked: Asked, encoder: Encoder, vector: Floats
+        self, asked: Asked, controls: LeakageControls, encoder: Encoder, vector: Floats
     ) -> tuple[History, LegalHistory, Pool]:
         """What was looked at, what of it is legal, and the pool."""
         request, limit = asked.request, self._settings.pool
-        controls = LeakageControls(encoder, self._settings.near_duplicate_threshold)
         if asked.history is not None:
             history = checked_history(request, asked.history)
             legal = controls.legal(request, history)

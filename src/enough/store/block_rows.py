@@ -8,12 +8,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from typing import TypeVar
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from enough.store.blocks import Placed, lines_of, parse_line
 from enough.store.tables import digest, place, text_block
 
 Key = TypeVar("Key", int, bytes)
+_TEXTS = (
+    select(text_block.c.block, text_block.c.data)
+    .where(
+        text_block.c.owner_id == bindparam("owner_id"),
+        text_block.c.block.in_(bindparam("blocks", expanding=True)),
+    )
+    .order_by(text_block.c.block)
+)
 _TOGETHER = 500  # below SQLite's limit on bound variables in every build
 
 
@@ -49,12 +57,8 @@ def texts(connection: Connection, owner_id: int, blocks: Collection[int]) -> dic
     """The lines of these blocks, in ascending order of the blocks."""
     found: dict[int, list[bytes]] = {}
     for numbers in in_batches(set(blocks)):
-        statement = (
-            select(text_block.c.block, text_block.c.data)
-            .where(text_block.c.owner_id == owner_id, text_block.c.block.in_(numbers))
-            .order_by(text_block.c.block)
-        )
-        for number, data in connection.execute(statement):
+        values = {"owner_id": owner_id, "blocks": numbers}
+        for number, data in connection.execute(_TEXTS, values):
             found[number] = lines_of(data)
     return found
 

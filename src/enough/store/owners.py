@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from enough.errors import EncoderChangedError
@@ -23,6 +23,13 @@ _COLUMNS = (
     table.c.next_sequence,
     table.c.records,
 )
+# Made once: to write a statement takes as long as to run it.
+_FIND = select(*_COLUMNS).where(
+    table.c.tenant == bindparam("tenant"),
+    table.c.user_key == bindparam("user_key"),
+    table.c.task == bindparam("task"),
+)
+_FIND_LOCKED = _FIND.with_for_update()  # SQLite has one writer at a time anyway
 _TRIES = 20
 
 
@@ -49,10 +56,9 @@ def user_key(tenant: str, user: str) -> bytes:
 
 def find_owner(connection: Connection, owner: Owner, *, lock: bool = False) -> OwnerRow | None:
     """The owner's row, or None if there are no records; locked until the transaction ends."""
-    statement = select(*_COLUMNS).where(_is(owner))
-    if lock:
-        statement = statement.with_for_update()  # SQLite has one writer at a time anyway
-    row = connection.execute(statement).one_or_none()
+    key = user_key(owner.tenant, owner.user)
+    values = {"tenant": owner.tenant, "user_key": key, "task": owner.task}
+    row = connection.execute(_FIND_LOCKED if lock else _FIND, values).one_or_none()
     return None if row is None else OwnerRow(*row)
 
 
@@ -94,11 +100,3 @@ def require_encoder(owner: Owner, row: OwnerRow | None, fingerprint: str) -> Non
             f"embedded with {row.fingerprint!r}, not {fingerprint!r}; call reembed, or load "
             "that encoder"
         )
-
-
-def _is(owner: Owner) -> ColumnElement[bool]:
-    return and_(
-        table.c.tenant == owner.tenant,
-        table.c.user_key == user_key(owner.tenant, owner.user),
-        table.c.task == owner.task,
-    )

@@ -78,10 +78,14 @@ def legal_pool(
     skip, batch = 0, 2 * limit
     while len(found) < limit:
         nearest = store.nearest(owner, query, fingerprint, batch, skip=skip)
-        kept = {record.id for record in legal(tuple(one.record for one in nearest))}
-        for one in nearest:
-            if one.record.id in kept:  # a write in between can move one to the next batch
-                found.setdefault(one.record.id, one)
+        for start in range(0, len(nearest), limit):
+            if len(found) >= limit:
+                break
+            some = nearest[start : start + limit]
+            kept = {record.id for record in legal(tuple(one.record for one in some))}
+            for one in some:
+                if one.record.id in kept:  # a write in between can move one to the next batch
+                    found.setdefault(one.record.id, one)
         if len(nearest) < batch:
             break
         skip, batch = skip + batch, 2 * batch
