@@ -21,7 +21,9 @@ _DISPLAYED = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re
 def on_page_content(page_html: str, **_: object) -> str:
     """Replace every equation of a page."""
     inline = _INLINE.sub(lambda found: _math(found[1], "inline"), page_html)
-    return _DISPLAYED.sub(lambda found: f"<p>{_math(found[1], 'block')}</p>", inline)
+    return _DISPLAYED.sub(
+        lambda found: f'<div class="equation">{_math(found[1], "block")}</div>', inline
+    )
 
 
 def _math(latex: str, display: str) -> str:

@@ -112,6 +112,11 @@ def test_a_reader_in_a_browser(address: str, watched: Watched) -> None:
     )
     assert len(heights) > 30
     assert min(heights) > 5
+    page.set_viewport_size({"width": 390, "height": 844})
+    for name in ("method", "operations", "reference/cli", "reference/api"):
+        page.goto(f"{address}/{name}.html")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+    page.set_viewport_size({"width": 1440, "height": 900})
     page.fill("input.md-search__input", "specificity")
     page.wait_for_selector(".md-search-result__item", timeout=10_000)
     assert watched.complaints == []
