@@ -117,8 +117,10 @@ def test_a_reader_in_a_browser(address: str, watched: Watched) -> None:
         page.goto(f"{address}/{name}.html")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.fill("input.md-search__input", "specificity")
-    page.wait_for_selector(".md-search-result__item", timeout=10_000)
+    page.goto(f"{address}/index.html", wait_until="networkidle")  # the index of words is there
+    page.focus("input.md-search__input")
+    page.keyboard.type("specificity")
+    page.wait_for_selector(".md-search-result__item", timeout=30_000)
     assert watched.complaints == []
     assert [one for one in watched.requests if not one.startswith(address)] == []
 
