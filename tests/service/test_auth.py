@@ -26,6 +26,8 @@ SCOPES = {
     ("GET", "/v1/users"): "admin",
     ("POST", "/v1/select"): "select",
     ("POST", "/v1/answer"): "select",
+    ("POST", "/v1/chat/completions"): "select",
+    ("GET", "/v1/models"): "select",
     ("POST", "/v1/keys"): "admin",
     ("GET", "/v1/keys"): "admin",
     ("DELETE", "/v1/keys/{key}"): "admin",

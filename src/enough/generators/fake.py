@@ -46,6 +46,10 @@ class FakeTokenizer:
         """A two-token chat template."""
         return f"{system}\n{_USER}", f"{_END}\n"
 
+    def chat_text(self, messages: Sequence[dict[str, str]]) -> str:
+        """All turns, one after the other."""
+        return "".join(f"{one['role']}\n{_USER}{one['content']}{_END}\n" for one in messages)
+
 
 class FakeGenerator:
     """Implements `protocols.Generator`."""

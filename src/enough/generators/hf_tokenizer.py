@@ -72,6 +72,17 @@ class HFTokenizer:
             raise ModelError("the chat template does not contain the user message exactly once")
         return before, after
 
+    def chat_text(self, messages: Sequence[dict[str, str]]) -> str:
+        """A whole chat in the model's own form, up to where the next answer begins.
+
+        Raises:
+            ModelError: if the template takes no such turns.
+        """
+        try:
+            return self._render(list(messages))
+        except Exception as error:  # noqa: BLE001 (templates raise whatever they like)
+            raise ModelError(f"the model's chat form does not take these turns: {error}") from None
+
     def _render(self, messages: list[dict[str, str]]) -> str:
         text: str = self._tokenizer.apply_chat_template(
             messages,

@@ -67,7 +67,10 @@ class Escaper:
 
     def _broken_apart(self, text: str) -> str:
         text = _lookalikes().sub(lambda found: as_code(found[0]), text)
-        text = _DELIMITER.sub(lambda found: found[0] + _BREAK, text)
+        return self.controls(_DELIMITER.sub(lambda found: found[0] + _BREAK, text))
+
+    def controls(self, text: str) -> str:
+        """The text with the model's control tokens broken apart, and nothing else changed."""
         # A token inside another is only found once the outer one is broken, hence the loop.
         while self._control is not None and self._control.search(text):
             text = self._control.sub(lambda found: _split_token(found[0]), text)

@@ -50,6 +50,11 @@ class TransformerEncoder:
         checkpoint.model.config.use_cache = False  # decoders would keep keys nobody asks for
         return cls(checkpoint, spec)
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether a text has the same vector as a query and as a document."""
+        return self.spec.query_template == self.spec.document_template
+
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         """Vectors [len(texts), dim]; equal texts get equal bits."""
         template = self.spec.query_template if kind == "query" else self.spec.document_template

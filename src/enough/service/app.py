@@ -27,12 +27,12 @@ from enough.service.measures import UNKNOWN_ROUTE
 from enough.service.paths import NamesInPaths
 from enough.service.problems import problem_of
 from enough.service.replies import refusal
-from enough.service.routes import health, keys, records, select
+from enough.service.routes import chat, health, keys, records, select
 from enough.service.state import Service
 from enough.service.store_door import StoreDoor
 
 log = logging.getLogger("enough.service")
-ROUTERS = [health.router, records.router, select.router, keys.router]
+ROUTERS = [health.router, records.router, select.router, chat.router, keys.router]
 _HOUSEKEEPING_S = 60.0
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": words}

@@ -196,6 +196,56 @@ class AnswerBody(BaseModel):
     tokens_saved: int
 
 
+class ChatOptions(Body):
+    """What `enough` should do with a chat."""
+
+    task: Name | None = None
+    off: bool = False
+    records: list[Raw] | None = Field(
+        default=None, description="A history in place of the store's records."
+    )
+    date: str | int | float | None = None
+    source_id: str | None = None
+    policy: Literal["controller", "untrained"] | None = None
+
+
+class ChatIn(BaseModel):
+    """A chat completion as OpenAI has it; fields that are not named here go on as they are."""
+
+    model_config = ConfigDict(extra="allow")
+
+    messages: list[Raw] = Field(min_length=1)
+    model: str | None = Field(default=None, description="Ignored: one model answers here.")
+    stream: bool = False
+    user: Name | None = Field(default=None, description="The user whose records are stored.")
+    enough: ChatOptions | None = None
+
+
+class ChatBody(BaseModel):
+    """A completion; `usage.enough` has profile_tokens, tokens_saved, records and reason."""
+
+    model_config = ConfigDict(extra="allow")
+
+    choices: list[Raw]
+    usage: Raw | None = None
+
+
+class ModelLine(BaseModel):
+    """A model."""
+
+    id: str
+    object: str
+    created: int
+    owned_by: str
+
+
+class ModelsList(BaseModel):
+    """The models that can be asked."""
+
+    object: str
+    data: list[ModelLine]
+
+
 class Health(BaseModel):
     """Whether the service can work."""
 

@@ -36,6 +36,8 @@ class SharedEncoder:
 
     def __init__(self, encoder: Encoder) -> None:
         self.fingerprint = encoder.fingerprint
+        # Whether a text has one vector, whatever its kind; an encoder need not say.
+        self.is_symmetric: bool = getattr(encoder, "is_symmetric", False)
         self._encoder = encoder
         self._urgent: deque[_Job] = deque()
         self._patient: deque[_Job] = deque()

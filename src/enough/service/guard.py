@@ -8,12 +8,12 @@ The order matters: nobody without the right key gets a body read.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from fastapi.routing import APIRoute
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 
 from enough.service.bodies_in import with_body
 from enough.service.framework_errors import FRAMEWORK_ERRORS, problem_of_framework
@@ -21,6 +21,7 @@ from enough.service.measures import StageTimes
 from enough.service.problems import problem_of
 from enough.service.replies import refusal
 from enough.service.state import Service, service_of
+from enough.service.streams import Streamed
 from enough.store.values import ApiKey, Scope
 
 log = logging.getLogger("enough.service")
@@ -76,8 +77,8 @@ async def _answered(request: Request, scope: Scope | None, inner: Handler) -> Re
             is_in = True
         limits = service.config.limits
         response = await inner(await with_body(request, limits.body_bytes, limits.timeout_s))
-        if is_in and isinstance(response, StreamingResponse):
-            response.body_iterator = _until_sent(response.body_iterator, service)
+        if is_in and isinstance(response, Streamed):
+            response.when_done = service.leave  # it is at work until its last piece is out
             is_in = False
         return response
     except FRAMEWORK_ERRORS as error:
@@ -94,13 +95,3 @@ async def _key(service: Service, request: Request) -> ApiKey:
     if known is not None:
         return known
     return await service.in_thread(lambda: service.gate.check(request.headers))
-
-
-async def _until_sent(pieces: Any, service: Service) -> AsyncIterator[Any]:
-    """A streamed answer is at work until its last piece is out, or nobody listens any more."""
-    try:
-        async for piece in pieces:
-            yield piece
-    finally:
-        await pieces.aclose()
-        service.leave()

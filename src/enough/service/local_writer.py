@@ -10,7 +10,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from enough.errors import BudgetError, ModelError
+from enough.errors import BudgetError, DataError, ModelError
 from enough.generators.config import GeneratorConfig
 from enough.prompts.escape import Escaper
 from enough.protocols import Generator, Tokens
@@ -71,5 +71,13 @@ class LocalWriter:
         if render is None:
             raise ModelError("the local model has no chat form")
         escaper = Escaper(tokenizer.control_tokens)
-        turns = [{"role": role, "content": escaper.request(text)} for role, text in messages]
-        return self.write(tokenizer.encode(render(turns)), most)
+        turns = [
+            # Half characters, which no tokenizer takes, become "?".
+            {"role": role, "content": escaper.controls(text.encode("utf-8", "replace").decode())}
+            for role, text in messages
+        ]
+        try:
+            text = render(turns)
+        except ModelError as error:
+            raise DataError(str(error), field="messages") from None
+        return self.write(tokenizer.encode(text), most)

@@ -15,6 +15,7 @@ from enough.controller.checkpoint import Trained, load_controller
 from enough.prompts.prompter import Prompter
 from enough.protocols import Encoder, Generator, Tokenizer
 from enough.retrieval.encoders import load_encoder
+from enough.service.chat import ProfileSection
 from enough.service.config import ServeConfig
 from enough.service.encoding import SharedEncoder
 from enough.service.known_tasks import KnownTasks
@@ -72,6 +73,7 @@ class Machinery:
     def __init__(self, config: ServeConfig, models: Models, door: StoreDoor) -> None:
         self.tasks = KnownTasks(config.tasks)
         self.tokenizer = models.tokenizer
+        self.section = ProfileSection(models.tokenizer.control_tokens)
         self.writer = LocalWriter(config.generator, models.generator)
         if config.answers == "local":
             self.writer.load()

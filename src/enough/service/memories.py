@@ -19,6 +19,7 @@ from enough.data.leakage import Recognised
 from enough.disk_cache import cache_key
 from enough.prompts.prompter import Prompter
 from enough.protocols import Encoder, Floats
+from enough.service.encoding import SharedEncoder
 
 Whose = tuple[str, str]
 """A tenant and a user."""
@@ -121,6 +122,16 @@ class Memories:
             self._used -= found.size
 
 
+def remember(
+    memories: Memories, memory: UserMemory, texts: Sequence[str], encoder: Encoder
+) -> None:
+    """Embed what the memory does not know yet, as documents."""
+    missing = {key: text for text in texts if (key := cache_key(text)) not in memory.vectors}
+    if missing:
+        made = encoder.encode(list(missing.values()), "document")
+        memories.add(memory, {k: row.copy() for k, row in zip(missing, made, strict=True)})
+
+
 class RememberedEncoder:
     """An encoder that asks one user's memory first. Implements `protocols.Encoder`.
 
@@ -133,28 +144,35 @@ class RememberedEncoder:
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: SharedEncoder,
         memories: Memories,
         memory: UserMemory,
-        query: tuple[str, Floats] | None = None,
+        query: tuple[str, Floats],
     ) -> None:
         self.fingerprint = encoder.fingerprint
         self._encoder, self._memories, self._memory = encoder, memories, memory
-        self._query = query
+        self._query, self._vector = query
 
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         """Vectors [len(texts), dim]."""
         if kind == "query" or not texts:
-            if self._query is not None and list(texts) == [self._query[0]]:
-                return self._query[1][None]
+            if list(texts) == [self._query]:
+                return self._vector[None]
             return self._encoder.encode(texts, kind)
         keys = [cache_key(text) for text in texts]
         known = self._memory.vectors
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        fresh: dict[bytes, Floats] = {}
+        # A rule may compare the request's own text, which is embedded already and never kept.
+        query_key = cache_key(self._query)
+        own = {query_key: self._vector} if self._encoder.is_symmetric else {}
+        missing = {
+            key: text
+            for key, text in zip(keys, texts, strict=True)
+            if key not in known and key not in own
+        }
         if missing:
             made = self._encoder.encode(list(missing.values()), kind)
             fresh = {key: row.copy() for key, row in zip(missing, made, strict=True)}
-            self._memories.add(self._memory, fresh)
+            self._memories.add(self._memory, {k: v for k, v in fresh.items() if k != query_key})
+            own |= fresh
         # `known` can lose nothing while it is read: a memory is dropped whole, never in part.
-        return np.stack([fresh[key] if key in fresh else known[key] for key in keys])
+        return np.stack([own[key] if key in own else known[key] for key in keys])

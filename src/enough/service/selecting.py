@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from enough.controller.checkpoint import Trained
-from enough.controller.features import featurise
+from enough.controller.features import featurise, record_text
 from enough.controller.wording import stems
 from enough.data.leakage import LeakageControls, LegalHistory, Removal
 from enough.errors import DataError
@@ -22,14 +23,17 @@ from enough.online.policy import ControllerPolicy
 from enough.online.selected import PolicyName, Selected
 from enough.online.untrained import UntrainedConfig, UntrainedSelector
 from enough.protocols import Encoder, Floats
-from enough.records import History, Pool, Request
+from enough.records import History, Pool, Record, Request
 from enough.retrieval.dense import DenseRetriever
+from enough.retrieval.ranking import retrieval_texts
+from enough.service.encoding import SharedEncoder
 from enough.service.measures import StageTimes
-from enough.service.memories import Memories, RememberedEncoder
+from enough.service.memories import Memories, RememberedEncoder, remember
 from enough.service.store_door import StoreDoor
 from enough.store.embedding import RecordEmbedder
 from enough.store.search import legal_pool
 from enough.store.values import Owner
+from enough.tasks import Task
 
 _POLICIES = 16  # of controllers with another λ, kept
 
@@ -70,7 +74,7 @@ class Selecting:
 
     def __init__(
         self,
-        encoder: Encoder,
+        encoder: SharedEncoder,
         memories: Memories,
         door: StoreDoor,
         settings: SelectSettings,
@@ -129,6 +133,16 @@ class Selecting:
         with times.stage("prompt"):
             walked = Walked(seen, legal, pool, budget, trace)
             return finished(memory.prompter, request, walked, name, explained=asked.explained)
+
+    def prepare(self, owner: Owner, task: Task, records: Sequence[Record]) -> None:
+        """Embed what decisions about new records will need, so that no request waits for it."""
+        memory = self._memories.of(owner.tenant, owner.user)
+        if self._trained is None:
+            texts = retrieval_texts(task, tuple(records))
+        else:
+            texts = [record_text(record) for record in records]
+            texts += [record.action for record in records]
+        remember(self._memories, memory, texts, self._encoder.patient)
 
     def forget(self, tenant: str, user: str) -> None:
         """After something of a user was deleted: nothing of it stays in memory."""

@@ -41,6 +41,11 @@ class Service:
         # A request given up still has its thread until that ends, so there are more than requests.
         self._threads = ThreadPoolExecutor(2 * config.limits.concurrent, "work")
 
+    @property
+    def model(self) -> str:
+        """Who writes the answers."""
+        return self.machinery.writer.model if self.upstream is None else self.upstream.model
+
     def enter(self) -> None:
         """One request more; called in the event loop alone."""
         if self._at_work >= self.config.limits.concurrent:

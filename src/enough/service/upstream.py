@@ -60,27 +60,25 @@ class Upstream:
             raise ProblemError(502, "upstream_failed", "upstream sent no chat completion")
         return found
 
-    async def stream(self, body: dict[str, Any]) -> AsyncIterator[str]:
-        """Lines of an answer as they come; errors before the first line are raised here."""
+    async def stream(self, body: dict[str, Any]) -> UpstreamLines:
+        """An answer as it comes; errors before its first line are raised here."""
         response = await self._send(body)
-
-        async def lines() -> AsyncIterator[str]:
-            try:
-                async for line in response.aiter_lines():
-                    yield line
-            except httpx.HTTPError as error:
-                raise _failed(error) from None
-            finally:
-                await response.aclose()
-
-        return lines()
+        if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+            await response.aclose()
+            raise ProblemError(502, "upstream_failed", "upstream sent no stream of events")
+        return UpstreamLines(response)
 
     async def close(self) -> None:
         """Close all connections."""
         await self._client.aclose()
 
     async def _send(self, body: dict[str, Any]) -> httpx.Response:
-        request = self._client.build_request("POST", "/chat/completions", json=body)
+        request = self._client.build_request(
+            "POST",
+            "/chat/completions",
+            content=json.dumps(body),  # in ASCII: a text may hold half a character
+            headers={"Content-Type": "application/json"},
+        )
         try:
             response = await self._client.send(request, stream=True)
         except httpx.HTTPError as error:
@@ -91,6 +89,24 @@ class Upstream:
             raise await _refused(response)
         finally:
             await response.aclose()
+
+
+class UpstreamLines:
+    """Lines of a streamed answer; close it, whether it ended or not."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        try:
+            async for line in self._response.aiter_lines():
+                yield line
+        except httpx.HTTPError as error:
+            raise _failed(error) from None
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._response.aclose()
 
 
 def text_of(answer: dict[str, Any]) -> str:

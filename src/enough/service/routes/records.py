@@ -45,6 +45,7 @@ async def store_records(request: Request, user: str, body: RecordsIn) -> Reply:
         store = service.door.open()
         embedder = RecordEmbedder(service.machinery.encoder.patient, task)
         added = store.append(owner, records, embedder)
+        service.machinery.selecting.prepare(owner, task, records)
         return {"received": len(records), "added": added, "records": store.count(owner)}
 
     return Reply(await service.in_thread(work))

@@ -1,0 +1,152 @@
+"""A service in a process of its own, and clients that time it.
+
+In: questions. Out: what each answer took, by the client's clock and by the service's own. Clients
+are threads with a plain connection each: what they cost is taken from the same cores.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from enough.errors import EnoughError
+
+_PATIENCE_S = 300.0  # for the models to load
+_STAGE = re.compile(r"(\w+);dur=([\d.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One answer, in milliseconds: by the client's clock, by the service's, and its encoding."""
+
+    client_ms: float
+    total_ms: float
+    encode_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """All answers of some clients, and how long they were at it together."""
+
+    answers: tuple[Timed, ...]
+    seconds: float
+    failures: int
+
+
+class ServiceProcess:
+    """`enough serve` on a free port of this machine, with an empty store; a context manager."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port: int = free.getsockname()[1]
+        folder = Path(self._folder.name)
+        config = folder / "serve.toml"
+        config.write_text(
+            f"port = {self._port}\nopen = true\n"
+            f"[store]\ndatabase = {json.dumps(str(folder / 'bench.sqlite'))}\n"
+            "[limits]\nrequests_per_minute = 0\n",
+            encoding="utf-8",
+        )
+        command = [sys.executable, "-m", "enough", "serve", "--config", str(config)]
+        self._process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+
+    def __enter__(self) -> ServiceProcess:
+        until = time.monotonic() + _PATIENCE_S
+        while time.monotonic() < until and self._process.poll() is None:
+            try:
+                if self._request("GET", "/readyz").status == 200:
+                    return self
+            except OSError:
+                time.sleep(0.2)
+        self.__exit__(None, None, None)
+        raise EnoughError("the service did not start; `enough serve` says why")
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._process.terminate()
+        self._process.wait(60)
+        self._folder.cleanup()
+
+    def post(self, path: str, body: object) -> dict[str, Any]:
+        """One request that has to succeed."""
+        response = self._request("POST", path, body)
+        if response.status != 200:
+            raise EnoughError(f"{path}: status {response.status}")
+        found: dict[str, Any] = json.loads(response.read())
+        return found
+
+    def explained(self, question: dict[str, object]) -> list[dict[str, Any]]:
+        """The pool of a question."""
+        answer = self.post("/v1/select", question | {"explain": True})
+        found: list[dict[str, Any]] = answer["trace"][0]["records"] if answer["trace"] else []
+        return found
+
+    def ask(self, questions: Sequence[dict[str, object]], clients: int) -> Driven:
+        """All questions, shared among so many clients."""
+        bodies = [json.dumps(one).encode() for one in questions]
+        answers: list[Timed] = []
+        failures: list[int] = []
+
+        def work(mine: Sequence[bytes]) -> None:
+            connection = self._connection()
+            for body in mine:
+                began = time.perf_counter()
+                connection.request("POST", "/v1/select", body, {"Content-Type": "application/json"})
+                response = connection.getresponse()
+                response.read()
+                took = (time.perf_counter() - began) * 1000
+                if response.status != 200:
+                    failures.append(response.status)
+                    continue
+                stages = dict(_STAGE.findall(response.headers["Server-Timing"]))
+                answers.append(Timed(took, float(stages["total"]), float(stages["encode"])))
+            connection.close()
+
+        threads = [
+            threading.Thread(target=work, args=(bodies[i::clients],)) for i in range(clients)
+        ]
+        began = time.perf_counter()
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return Driven(tuple(answers), time.perf_counter() - began, len(failures))
+
+    def memory_mb(self) -> float:
+        """What the process holds in memory; 0 where the system does not say."""
+        try:
+            status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="utf-8")
+        except OSError:
+            return 0.0
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        return int(found[1]) / 1000 if found else 0.0
+
+    def _connection(self) -> http.client.HTTPConnection:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
+        connection.connect()
+        connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    def _request(self, method: str, path: str, body: object = None) -> http.client.HTTPResponse:
+        connection = self._connection()
+        raw = None if body is None else json.dumps(body)
+        connection.request(method, path, raw, {"Content-Type": "application/json"})
+        return connection.getresponse()

@@ -1,0 +1,166 @@
+"""How fast the service selects, against its encoder alone, in the same run.
+
+In: how many requests. Out: `ServeBench`. The service runs in a process of its own on loopback; this
+one drives it, first as one client, then as many at once. Everybody is made up; every request asks
+something new, so its query has to be encoded, and every user has been asked about before. What is
+left of a request without the encoding of its query is the service's own time.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from enough.bench.service_process import ServiceProcess
+from enough.data.logs import record_line
+from enough.data.synthetic import WorldConfig, make_world
+from enough.errors import DataError
+from enough.records import Dataset
+from enough.retrieval.encoders import load_encoder
+
+_HISTORY = 40  # records of a user, so that pools are full
+_BATCH = 64  # queries the encoder alone is given together
+
+
+@dataclass(frozen=True, slots=True)
+class ServeBench:
+    """What one run measured; times in milliseconds.
+
+    Attributes:
+        load: processes that wanted a core when it began; more than `cores` blurs the figures.
+        requests: of one client; `clients` together ask as many.
+        own_p50_ms: of a request, from reading its head to its answer, without encoding the query.
+        client_p50_ms: the same by the client's clock, the way there and back included.
+        encode_p50_ms: of encoding one query, as the service saw it.
+        one_per_s: requests per second of one client.
+        many_per_s: of `clients` at once.
+        encoder_per_s: queries per second of the encoder alone, in batches; the mean of before and
+            after.
+        ratio: many_per_s over encoder_per_s.
+        many_p50_ms: of a request among many, by the client's clock, waiting included.
+        memory_before_mb: of the service when everybody had been asked about once.
+        memory_after_mb: at the end.
+        failures: answers that were not 200; there should be none.
+    """
+
+    cores: int
+    load: float
+    python: str
+    users: int
+    pool: int
+    requests: int
+    clients: int
+    own_p50_ms: float
+    own_p95_ms: float
+    client_p50_ms: float
+    client_p95_ms: float
+    encode_p50_ms: float
+    one_per_s: float
+    many_per_s: float
+    encoder_per_s: float
+    ratio: float
+    many_p50_ms: float
+    many_p95_ms: float
+    memory_before_mb: float
+    memory_after_mb: float
+    failures: int
+
+
+def run_serve_bench(
+    requests: int, *, clients: int = 16, users: int = 16, task: str = "LaMP-7", seed: int = 0
+) -> ServeBench:
+    """Start a service, fill it, ask it, and stop it.
+
+    Args:
+        requests: of one client, and of all clients together.
+        clients: at once.
+        users: made up, each with 40 records.
+        task: whose schema they have.
+        seed: of the made-up world.
+    """
+    load = os.getloadavg()[0]
+    config = WorldConfig(seed=seed, users=users, history=(_HISTORY, _HISTORY), tasks=(task,))
+    dataset = make_world(config).datasets[task]
+    with ServiceProcess() as service:
+        for user, history in dataset.histories.items():
+            lines = [record_line(record, dataset.task) for record in history]
+            service.post(f"/v1/users/{user}/records", {"task": task, "records": lines})
+        questions = _questions(dataset, 2 * requests + users)
+        pools = [len(service.explained(one)) for one in questions[:users]]
+        before = service.memory_mb()
+        alone = _encoder_rate(dataset, requests, "before")
+        one = service.ask(questions[users : users + requests], clients=1)
+        many = service.ask(questions[users + requests :], clients=clients)
+        alone = (alone + _encoder_rate(dataset, requests, "after")) / 2
+        after = service.memory_mb()
+    if not one.answers or not many.answers:
+        raise DataError("the service answered nothing; ask it by hand with `enough serve`")
+    own = [answer.total_ms - answer.encode_ms for answer in one.answers]
+    outside = [answer.client_ms - answer.encode_ms for answer in one.answers]
+    waited = [answer.client_ms for answer in many.answers]
+    return ServeBench(
+        cores=os.cpu_count() or 1,
+        load=load,
+        python=platform.python_version(),
+        users=users,
+        pool=min(pools),
+        requests=requests,
+        clients=clients,
+        own_p50_ms=_at(own, 50),
+        own_p95_ms=_at(own, 95),
+        client_p50_ms=_at(outside, 50),
+        client_p95_ms=_at(outside, 95),
+        encode_p50_ms=_at([answer.encode_ms for answer in one.answers], 50),
+        one_per_s=len(one.answers) / one.seconds,
+        many_per_s=len(many.answers) / many.seconds,
+        encoder_per_s=alone,
+        ratio=len(many.answers) / many.seconds / alone,
+        many_p50_ms=_at(waited, 50),
+        many_p95_ms=_at(waited, 95),
+        memory_before_mb=before,
+        memory_after_mb=after,
+        failures=one.failures + many.failures,
+    )
+
+
+def _questions(dataset: Dataset, count: int) -> list[dict[str, object]]:
+    """Every user in turn, every text once: a query that was asked before need not be encoded."""
+    requests = [example.request for split in dataset.splits.values() for example in split]
+    requests.sort(key=lambda request: request.id)
+    per_user = {request.user: request for request in requests}
+    chosen = list(per_user.values())
+    return [
+        {
+            "task": dataset.task.name,
+            "user": chosen[number % len(chosen)].user,
+            "input": f"{chosen[number % len(chosen)].input} {number}",
+            "explain": False,
+        }
+        for number in range(count)
+    ]
+
+
+def _encoder_rate(dataset: Dataset, requests: int, when: str) -> float:
+    """Queries per second, as many as were asked but not more than a few seconds' worth."""
+    encoder = load_encoder()
+    texts = [
+        f"{dataset.task.query_of(str(one['input']))} {when}"
+        for one in _questions(dataset, requests)
+    ]
+    encoder.encode(texts[:2], "query")
+    started, done = time.perf_counter(), 0
+    for start in range(0, len(texts), _BATCH):
+        encoder.encode(texts[start : start + _BATCH], "query")
+        done += len(texts[start : start + _BATCH])
+        if time.perf_counter() - started > 10:
+            break
+    return done / (time.perf_counter() - started)
+
+
+def _at(values: Sequence[float], percent: float) -> float:
+    return float(np.percentile(values, percent))
