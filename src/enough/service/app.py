@@ -22,6 +22,7 @@ from enough.service.api_page import api_page
 from enough.service.bodies import ErrorBody
 from enough.service.config import ServeConfig
 from enough.service.framework_errors import problem_of_framework
+from enough.service.inspector import routes as inspector
 from enough.service.machinery import Machinery, Models, load_models
 from enough.service.measures import UNKNOWN_ROUTE
 from enough.service.paths import NamesInPaths
@@ -37,13 +38,21 @@ _HOUSEKEEPING_S = 60.0
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorBody, "description": words}
     for status, words in {
-        400: "Not JSON, or cut short.",
+        400: "Not JSON, cut short, or refused by the upstream.",
         401: "No API key, or one that opens nothing.",
         403: "The key lacks the scope.",
+        404: "Nothing is under this path.",
+        405: "The path has other methods.",
+        408: "The body came too slowly.",
+        409: "Another record has this id, or embeddings are another encoder's.",
         413: "Too large.",
         422: "A field is wrong.",
-        429: "Too many requests.",
+        429: "Too many requests, here or upstream.",
+        500: "Something unforeseen; the log has the place.",
+        502: "The upstream failed.",
         503: "Overloaded, or the store is away.",
+        504: "Took too long, here or upstream.",
+        507: "The store is full.",
     }.items()
 }
 
@@ -80,7 +89,8 @@ def build_app(config: ServeConfig, models: Models | None = None) -> FastAPI:
         responses=_ERRORS,
     )
     metrics = health.open_metrics if config.open_metrics else health.guarded_metrics
-    for router in [*ROUTERS, metrics]:
+    pages = [inspector.router] if config.inspector else []
+    for router in [*ROUTERS, metrics, *pages]:
         app.include_router(router)
     page = ""
 

@@ -75,6 +75,7 @@ class ServeConfig:
         port: 0 takes a free one.
         open: requests without an API key are the tenant "default"; for loopback only.
         open_metrics: /metrics without an API key.
+        inspector: /inspector, a page that shows why records were selected.
         store: where records and keys are.
         retrieval: how pools are made; the retriever is "dense".
         generator: whose tokens are counted; also writes the answers where there is no upstream.
@@ -94,6 +95,7 @@ class ServeConfig:
     port: int = 8000
     open: bool = False
     open_metrics: bool = False
+    inspector: bool = True
     store: StoreConfig = field(default_factory=StoreConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     generator: GeneratorConfig = field(default_factory=GeneratorConfig)

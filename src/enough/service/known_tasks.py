@@ -30,6 +30,10 @@ class KnownTasks:
             raise UnknownNameError("task", name[:100], [task.name for task in self._tasks.values()])
         return found
 
+    def all(self) -> list[Task]:
+        """All of them; the bundled ones first."""
+        return list(self._tasks.values())
+
 
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.casefold())

@@ -95,6 +95,16 @@ class Selecting:
         """λ the controller was trained for; None without a controller."""
         return None if self._trained is None else self._trained.point.lambda_
 
+    @property
+    def trained(self) -> Trained | None:
+        """The controller, if there is one."""
+        return self._trained
+
+    @property
+    def untrained(self) -> UntrainedConfig:
+        """What the fallback asks of a record."""
+        return self._untrained
+
     def is_trained_on(self, task: str) -> bool:
         """Whether the controller has seen the task; elsewhere a guess decides."""
         return self._trained is not None and task in self._policies[None].tasks
@@ -107,6 +117,10 @@ class Selecting:
             UnknownNameError: if the controller does not know the task.
             BudgetError: if the request does not fit the window even without a profile.
         """
+        return self.look(asked, times)[0]
+
+    def look(self, asked: Asked, times: StageTimes) -> tuple[Selected, Walked]:
+        """The same, and what was known when it was decided: the pool, its tokens, the rules."""
         asked = replace(asked, request=checked_request(asked.request))
         request, name = asked.request, self._policy_name(asked)
         if name == "controller":
@@ -132,7 +146,8 @@ class Selecting:
                 trace = self._controller(asked.lambda_).decide(features)
         with times.stage("prompt"):
             walked = Walked(seen, legal, pool, budget, trace)
-            return finished(memory.prompter, request, walked, name, explained=asked.explained)
+            made = finished(memory.prompter, request, walked, name, explained=asked.explained)
+            return made, walked
 
     def prepare(self, owner: Owner, task: Task, records: Sequence[Record]) -> None:
         """Embed what decisions about new records will need, so that no request waits for it."""

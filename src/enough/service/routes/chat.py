@@ -27,6 +27,7 @@ from enough.service.streams import Streamed
 from enough.store.values import Scope
 
 router = APIRouter(route_class=GuardedRoute, tags=["chat"])
+_EVENTS: dict[str, Any] = {"content": {"text/event-stream": {}}}
 _MOST_TOKENS = 256  # of a local answer whose client names no limit
 
 
@@ -39,7 +40,7 @@ async def models(request: Request) -> Reply:
     return Reply({"object": "list", "data": [line]})
 
 
-@router.post("/v1/chat/completions", response_model=ChatBody)
+@router.post("/v1/chat/completions", response_model=ChatBody, responses={200: _EVENTS})
 @needs(Scope.SELECT)
 async def chat(request: Request, body: ChatIn) -> Response:
     """A chat completion whose last user message has the user's profile in front of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from enough.service.bodies import Health
 from enough.service.guard import GuardedRoute, needs
@@ -37,14 +37,14 @@ async def readyz(request: Request) -> Reply:
     return Reply(body, 200 if is_ready else 503)
 
 
-@guarded_metrics.get("/metrics", response_class=Response)
+@guarded_metrics.get("/metrics", response_class=PlainTextResponse)
 @needs(Scope.ADMIN)
 async def metrics(request: Request) -> Response:
     """For Prometheus."""
     return Response(service_of(request).measures.page(), media_type=CONTENT_TYPE_LATEST)
 
 
-@open_metrics.get("/metrics", response_class=Response)
+@open_metrics.get("/metrics", response_class=PlainTextResponse)
 @needs(None)
 async def metrics_for_all(request: Request) -> Response:
     """For Prometheus."""

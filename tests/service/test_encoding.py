@@ -1,0 +1,146 @@
+"""One encoder for everybody: what waits goes together, who is urgent goes first."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+
+from enough.errors import ModelError
+from enough.generators.fake import FakeTokenizer
+from enough.prompts.prompter import Prompter
+from enough.protocols import Floats
+from enough.service.encoding import SharedEncoder
+from enough.service.memories import Memories, RememberedEncoder, remember
+from tests.retrieval.tiny import BagEncoder
+
+
+class HeldEncoder(BagEncoder):
+    """Waits in its first call until it is let go, and keeps what came together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[tuple[str, ...]] = []
+        self.is_working, self.may_go = threading.Event(), threading.Event()
+
+    def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        self.batches.append(tuple(texts))
+        self.is_working.set()
+        assert self.may_go.wait(10)
+        if "bad" in texts:
+            raise ValueError("bad text")
+        return super().encode(texts, kind)
+
+
+def in_background(work: Any, *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=work, args=arguments)
+    thread.start()
+    return thread
+
+
+def waiting(shared: SharedEncoder, urgent: int, patient: int) -> None:
+    for _ in range(2000):
+        if (len(shared._urgent), len(shared._patient)) == (urgent, patient):
+            return
+        threading.Event().wait(0.001)
+    raise AssertionError((len(shared._urgent), len(shared._patient)))
+
+
+def test_what_waits_goes_together_and_the_patient_in_portions() -> None:
+    inner = HeldEncoder()
+    shared = SharedEncoder(inner)
+    found: dict[str, Floats] = {}
+
+    def ask(text: str) -> None:
+        found[text] = shared.encode([text], "query")
+
+    first = in_background(ask, "w0")
+    assert inner.is_working.wait(10)
+    records = [f"w{number} late" for number in range(10)]
+    stored: list[Floats] = []
+    patient = in_background(lambda: stored.append(shared.patient.encode(records, "document")))
+    waiting(shared, 0, 1)
+    others = [in_background(ask, f"w{number}") for number in (1, 2, 3)]
+    waiting(shared, 3, 1)
+    inner.may_go.set()
+    for thread in (first, patient, *others):
+        thread.join(10)
+    assert inner.batches[0] == ("w0",)  # a lone request did not wait for company
+    assert sorted(inner.batches[1]) == ["w1", "w2", "w3"]
+    assert inner.batches[2:] == [tuple(records[i : i + 4]) for i in (0, 4, 8)]
+    for text, vectors in found.items():
+        assert (vectors == BagEncoder().encode([text], "query")).all()
+    assert (stored[0] == BagEncoder().encode(records, "document")).all()
+    shared.close()
+    with pytest.raises(ModelError, match="going down"):
+        shared.encode(["w1"], "query")
+
+
+def test_an_error_reaches_those_who_asked_and_nobody_else() -> None:
+    inner = HeldEncoder()
+    inner.may_go.set()
+    shared = SharedEncoder(inner)
+    with pytest.raises(ValueError, match="bad text"):
+        shared.encode(["bad"], "query")
+    assert shared.encode(["w1"], "query").shape == (1, 64)
+    shared.close()
+
+
+def vector(number: float) -> Floats:
+    return np.full(100, number, np.float32)
+
+
+def test_memories_are_bounded_apart_and_dropped_whole() -> None:
+    memories = Memories(Prompter(FakeTokenizer()), 60_000)
+    ann, bob = memories.of("shop", "ann"), memories.of("other", "ann")
+    assert ann is memories.of("shop", "ann") and ann is not bob
+    assert ann.prompter is not bob.prompter
+    memories.add(ann, {b"1": vector(1)})
+    assert bob.vectors == {}
+    used = memories.size
+    memories.drop("shop", "ann")
+    memories.add(ann, {b"2": vector(2)})  # a request that was under way
+    assert memories.of("shop", "ann").vectors == {}
+    assert memories.size == used - 100 * 4 - 1000
+    for number in range(100):
+        other = memories.of("shop", f"user {number}")
+        memories.add(other, {b"1": vector(number)})
+        assert memories.size <= 60_000
+    assert memories.of("other", "ann") is not bob  # long unused, it had to go
+    memories.forget_idle()
+    assert memories.size > 0
+    memories._idle_s = -1
+    memories.forget_idle()
+    assert memories.size == 0
+
+
+def test_a_capacity_of_nothing_still_works() -> None:
+    memories = Memories(Prompter(FakeTokenizer()), 0)
+    shared = SharedEncoder(BagEncoder())
+    memory = memories.of("shop", "ann")
+    remember(memories, memory, ["w1", "w2", "w1"], shared)
+    query = BagEncoder().encode(["w9"], "query")[0]
+    encoder = RememberedEncoder(shared, memories, memory, ("w9", query))
+    texts = ["w3", "w1", "w3", "w9"]
+    assert (encoder.encode(texts, "document") == BagEncoder().encode(texts, "document")).all()
+    assert (encoder.encode(["w9"], "query")[0] == query).all()
+    assert memories.size == 0
+    shared.close()
+
+
+def test_the_text_of_a_request_is_not_kept() -> None:
+    memories = Memories(Prompter(FakeTokenizer()), 1_000_000)
+    inner = BagEncoder()
+    shared = SharedEncoder(inner)
+    memory = memories.of("shop", "ann")
+    encoder = RememberedEncoder(shared, memories, memory, ("w9", vector(9)))
+    for _ in range(2):
+        encoder.encode(["w1", "w9"], "document")
+    assert inner.seen == ["w1", "w9", "w9"]  # asked again for the request's, whose kinds differ
+    assert len(memory.vectors) == 1
+    shared.is_symmetric = True
+    assert (encoder.encode(["w9"], "document")[0] == vector(9)).all()
+    shared.close()
