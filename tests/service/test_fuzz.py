@@ -75,7 +75,7 @@ def test_what_the_description_allows_and_what_it_does_not(
             suppress_health_check=list(HealthCheck),
         )
         @given(case=operation.as_strategy(generation_mode=mode))
-        def conforms(case: Case) -> None:
+        def conforms(case: Case[Any]) -> None:
             nonlocal tried
             tried += 1
             case.call_and_validate(headers=headers, checks=CHECKS)

@@ -133,7 +133,7 @@ def test_no_difference_and_no_leak(tmp_path: Path) -> None:
         run_state_machine_as_test(
             Model,
             settings=settings(
-                max_examples=12,
+                max_examples=8,
                 stateful_step_count=25,
                 deadline=None,
                 suppress_health_check=list(HealthCheck),

@@ -16,6 +16,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -68,7 +69,7 @@ class ServiceProcess:
         until = time.monotonic() + _PATIENCE_S
         while time.monotonic() < until and self._process.poll() is None:
             try:
-                if self._request("GET", "/readyz").status == 200:
+                if self._request("GET", "/readyz")[0] == 200:
                     return self
             except OSError:
                 time.sleep(0.2)
@@ -87,10 +88,10 @@ class ServiceProcess:
 
     def post(self, path: str, body: object) -> dict[str, Any]:
         """One request that has to succeed."""
-        response = self._request("POST", path, body)
-        if response.status != 200:
-            raise EnoughError(f"{path}: status {response.status}")
-        found: dict[str, Any] = json.loads(response.read())
+        status, answer = self._request("POST", path, body)
+        if status != 200:
+            raise EnoughError(f"{path}: status {status}")
+        found: dict[str, Any] = json.loads(answer)
         return found
 
     def explained(self, question: dict[str, object]) -> list[dict[str, Any]]:
@@ -145,8 +146,9 @@ class ServiceProcess:
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
-    def _request(self, method: str, path: str, body: object = None) -> http.client.HTTPResponse:
-        connection = self._connection()
-        raw = None if body is None else json.dumps(body)
-        connection.request(method, path, raw, {"Content-Type": "application/json"})
-        return connection.getresponse()
+    def _request(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
+        with closing(self._connection()) as connection:
+            raw = None if body is None else json.dumps(body)
+            connection.request(method, path, raw, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read()

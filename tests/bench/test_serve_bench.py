@@ -1,0 +1,25 @@
+"""The bench starts a real service, asks it, and stops it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from enough.cli import app
+
+
+@pytest.mark.lm
+def test_what_is_measured() -> None:
+    result = CliRunner().invoke(
+        app, ["bench", "serve", "--requests", "6", "--users", "1", "--clients", "3", "--json"]
+    )
+    assert result.exception is None, result.exception
+    found = json.loads(result.stdout)
+    assert (found["pool"], found["requests"], found["clients"]) == (20, 6, 3)
+    assert found["failures"] == 0
+    assert 0 < found["own_p50_ms"] <= found["client_p50_ms"]
+    assert found["own_p50_ms"] <= found["own_p95_ms"]
+    assert min(found["many_per_s"], found["one_per_s"], found["encoder_per_s"]) > 0
+    assert found["ratio"] == pytest.approx(found["many_per_s"] / found["encoder_per_s"])

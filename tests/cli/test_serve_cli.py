@@ -1,0 +1,68 @@
+"""`enough keys`, `enough scrub`, and what `enough serve` refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from enough.cli import app
+from enough.errors import AccessError, ConfigError, DataError, UnknownNameError
+from enough.store.config import StoreConfig
+from enough.store.opening import open_store
+from enough.store.values import Scope
+
+
+@pytest.fixture
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    path = str(tmp_path / "keys.sqlite")
+    monkeypatch.setenv("ENOUGH_SERVE__STORE__DATABASE", path)
+    return path
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
+
+
+def test_keys(database: str) -> None:
+    secret = run(
+        "keys", "create", "--tenant", "shop", "--scope", "read", "--scope", "select"
+    ).strip()
+    made = json.loads(run("keys", "create", "--tenant", "shop", "--scope", "admin", "--json"))
+    store = open_store(StoreConfig(database))
+    key = store.keys.check(secret)
+    assert (key.tenant, set(key.scopes)) == ("shop", {Scope.READ, Scope.SELECT})
+    assert store.keys.check(made["secret"]).scopes == {Scope.ADMIN}
+    assert [one["id"] for one in json.loads(run("keys", "list", "--tenant", "shop", "--json"))] == [
+        key.id,
+        made["id"],
+    ]
+    assert run("keys", "revoke", secret, "--tenant", "shop") == "revoked\n"
+    with pytest.raises(AccessError):
+        store.keys.check(secret)
+    shown = run("keys", "list", "--tenant", "shop")
+    assert f"{key.id}  read,select" in shown and "revoked" in shown and "good" in shown
+    assert secret.partition(".")[2] not in shown
+    with pytest.raises(DataError, match="no good key"):
+        run("keys", "revoke", key.id, "--tenant", "shop")
+    with pytest.raises(UnknownNameError, match="did you mean 'read'"):
+        run("keys", "create", "--tenant", "shop", "--scope", "reed")
+    assert run("scrub") == "scrubbed\n"
+    store.close()
+
+
+def test_serve_refuses_what_would_be_open(database: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no API key yet"):
+        run("serve", "--host", "0.0.0.0")
+    file = tmp_path / "serve.toml"
+    file.write_text("open = true\n")
+    with pytest.raises(ConfigError, match="anybody who reaches"):
+        run("serve", "--config", str(file), "--host", "0.0.0.0")
+    file.write_text("opne = true\n")
+    with pytest.raises((ConfigError, UnknownNameError), match="opne"):
+        run("serve", "--config", str(file))
