@@ -1,4 +1,4 @@
-"""A decision laid open: the pool, the weights of every value, what was left out, the prompt's parts.
+"""A decision laid open: the pool, weights of values, what was left out, the parts of the prompt.
 
 In: a selection and what was known when it was made. Out: the dictionary the page shows. Whoever
 gets it sees texts of records that were not selected, so it is for keys that may read.
