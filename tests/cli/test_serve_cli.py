@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from enough.cli import app
-from enough.errors import AccessError, ConfigError, DataError, UnknownNameError
+from enough.errors import AccessError, ConfigError, DataError, ModelError, UnknownNameError
 from enough.store.config import StoreConfig
 from enough.store.opening import open_store
 from enough.store.values import Scope
@@ -63,6 +63,11 @@ def test_serve_refuses_what_would_be_open(database: str, tmp_path: Path) -> None
     file.write_text("open = true\n")
     with pytest.raises(ConfigError, match="anybody who reaches"):
         run("serve", "--config", str(file), "--host", "0.0.0.0")
+    file.write_text('open = true\nuntrained = {}\n[upstream]\nurl = "http://h/v1"\nmodel = "m"\n')
+    with file.open("a") as more:
+        more.write('key_variable = "NOT_SET_ANYWHERE"\n[generator]\nmodel = "no/such/folder"\n')
+    with pytest.raises(ModelError, match="no/such/folder"):
+        run("serve", "--config", str(file))
     file.write_text("opne = true\n")
     with pytest.raises((ConfigError, UnknownNameError), match="opne"):
         run("serve", "--config", str(file))

@@ -79,7 +79,7 @@ class Running:
 def running(config: ServeConfig, loaded: Models | None = None) -> Iterator[Running]:
     """Serve in a thread until the block is left."""
     app = build_app(config, loaded or models())
-    server = uvicorn.Server(replace_app(server_settings(config), app))
+    server = uvicorn.Server(server_settings(config, app))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
     thread.start()
     until = time.monotonic() + 60
@@ -92,11 +92,6 @@ def running(config: ServeConfig, loaded: Models | None = None) -> Iterator[Runni
         server.should_exit = True
         thread.join(30)
         assert not thread.is_alive()
-
-
-def replace_app(config: uvicorn.Config, app: Any) -> uvicorn.Config:
-    config.app = app
-    return config
 
 
 def tweets(count: int, start: int = 0, word: str = "late") -> list[dict[str, Any]]:

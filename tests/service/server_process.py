@@ -24,7 +24,7 @@ from enough.protocols import Floats
 from enough.service.app import build_app
 from enough.service.server import server_settings
 from tests.retrieval.tiny import BagEncoder
-from tests.service.running import models, replace_app, settings
+from tests.service.running import models, settings
 
 
 class SlowEncoder(BagEncoder):
@@ -71,7 +71,7 @@ def process(folder: Path, port: int, seconds: float = 0.0) -> Iterator[subproces
 def main(folder: str, port: str, seconds: str) -> None:
     config = replace(settings(Path(folder)), port=int(port), open=True)
     app = build_app(config, models(SlowEncoder(float(seconds))))
-    uvicorn.Server(replace_app(server_settings(config), app)).run()
+    uvicorn.Server(server_settings(config, app)).run()
 
 
 if __name__ == "__main__":

@@ -49,7 +49,10 @@ class Wording:
         shorter = min(len(some), len(others))
         if shorter == 0:
             return 0.0
-        return len(np.intersect1d(some, others, assume_unique=True)) / shorter
+        if len(some) > shorter:
+            some, others = others, some
+        places = np.minimum(others.searchsorted(some), len(others) - 1)
+        return int((others[places] == some).sum()) / shorter
 
     def _taken_apart(self, text: str) -> _Pieces:
         if (known := self._pieces.get(text)) is None:

@@ -70,7 +70,7 @@ class Prompter:
         """The same with a memory of its own, for users of whom nothing may stay behind.
 
         Args:
-            segments: the most records it remembers; requests are not remembered.
+            segments: the most records it remembers; of requests only the last.
         """
         own = copy(self)
         own._record = lru_cache(maxsize=segments)(own._encode_record)

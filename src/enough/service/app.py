@@ -57,27 +57,31 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def build_app(config: ServeConfig, models: Models | None = None) -> FastAPI:
+def build_app(
+    config: ServeConfig, models: Models | None = None, service: Service | None = None
+) -> FastAPI:
     """Everything is loaded when the application starts, and closed when it stops.
 
     Args:
         config: the settings.
         models: in place of those the settings name.
+        service: one that is started already.
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        app.state.service = service = await asyncio.to_thread(_started, config, models)
-        chores = asyncio.create_task(_housekeeping(service))
+        alive = service or await asyncio.to_thread(started, config, models)
+        app.state.service = alive
+        chores = asyncio.create_task(_housekeeping(alive))
         try:
             yield
         finally:
             chores.cancel()
             with suppress(asyncio.CancelledError):
                 await chores
-            if service.upstream is not None:
-                await service.upstream.close()
-            await asyncio.to_thread(service.close)
+            if alive.upstream is not None:
+                await alive.upstream.close()
+            await asyncio.to_thread(alive.close)
 
     app = FastAPI(
         title="enough",
@@ -107,7 +111,8 @@ def build_app(config: ServeConfig, models: Models | None = None) -> FastAPI:
     return app
 
 
-def _started(config: ServeConfig, models: Models | None) -> Service:
+def started(config: ServeConfig, models: Models | None = None) -> Service:
+    """The parts of a service, loaded; whatever is wrong with its settings is found here."""
     door = StoreDoor(config.store)
     try:
         machinery = Machinery(config, models or load_models(config), door)

@@ -57,7 +57,9 @@ class GuardedRoute(APIRoute):
             response = await _answered(request, scope, inner)
             response.headers["Server-Timing"] = timing = times.header()
             service.measures.request(self.path_format, request.method, response.status_code, times)
-            log.info("%s %s %d %s", request.method, self.path_format, response.status_code, timing)
+            level = logging.DEBUG if scope is None else logging.INFO  # probes come all the time
+            line = (request.method, self.path_format, response.status_code, timing)
+            log.log(level, "%s %s %d %s", *line)
             return response
 
         return guarded

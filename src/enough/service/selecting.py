@@ -28,7 +28,7 @@ from enough.retrieval.dense import DenseRetriever
 from enough.retrieval.ranking import retrieval_texts
 from enough.service.encoding import SharedEncoder
 from enough.service.measures import StageTimes
-from enough.service.memories import Memories, RememberedEncoder, remember
+from enough.service.memories import Memories, RememberedEncoder, UserMemory, remember
 from enough.service.store_door import StoreDoor
 from enough.store.embedding import RecordEmbedder
 from enough.store.search import legal_pool
@@ -149,9 +149,15 @@ class Selecting:
             made = finished(memory.prompter, request, walked, name, explained=asked.explained)
             return made, walked
 
-    def prepare(self, owner: Owner, task: Task, records: Sequence[Record]) -> None:
-        """Embed what decisions about new records will need, so that no request waits for it."""
-        memory = self._memories.of(owner.tenant, owner.user)
+    def prepare(self, memory: UserMemory, task: Task, records: Sequence[Record]) -> None:
+        """Embed what decisions about new records will need, so that no request waits for it.
+
+        Args:
+            memory: their user's, taken before they were stored: if they are erased meanwhile, it
+                is nobody's any more.
+            task: theirs.
+            records: which.
+        """
         if self._trained is None:
             texts = retrieval_texts(task, tuple(records))
         else:

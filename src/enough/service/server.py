@@ -9,9 +9,10 @@ import logging
 import sys
 
 import uvicorn
+from fastapi import FastAPI
 
 from enough.errors import ConfigError
-from enough.service.app import build_app
+from enough.service.app import build_app, started
 from enough.service.config import ServeConfig
 from enough.service.gate import DEFAULT_TENANT
 from enough.store.opening import open_store
@@ -38,14 +39,15 @@ def serve(config: ServeConfig) -> None:
     else:
         _require_keys(config)
     sys.setswitchinterval(_TURN_S)
-    server = uvicorn.Server(server_settings(config))
-    server.run()
+    app = build_app(config, service=started(config))
+    log.info("listening on http://%s:%d", config.host, config.port)
+    uvicorn.Server(server_settings(config, app)).run()
 
 
-def server_settings(config: ServeConfig) -> uvicorn.Config:
+def server_settings(config: ServeConfig, app: FastAPI) -> uvicorn.Config:
     """The web server's settings. Its own access log is off: paths hold names of users."""
     return uvicorn.Config(
-        build_app(config),
+        app,
         host=config.host,
         port=config.port,
         access_log=False,
@@ -53,6 +55,7 @@ def server_settings(config: ServeConfig) -> uvicorn.Config:
         server_header=False,
         timeout_graceful_shutdown=max(1, round(config.shutdown_s)),
         lifespan="on",
+        ws="none",
     )
 
 

@@ -75,7 +75,7 @@ def legal_pool(
             first, and no more than needed.
     """
     found: dict[str, Candidate] = {}
-    skip, batch = 0, 2 * limit
+    skip, batch = 0, limit + limit // 4 + 1  # most requests may see most of the nearest
     while len(found) < limit:
         nearest = store.nearest(owner, query, fingerprint, batch, skip=skip)
         for start in range(0, len(nearest), limit):

@@ -44,8 +44,9 @@ async def store_records(request: Request, user: str, body: RecordsIn) -> Reply:
         records = parsed(body.records, owner.user, task, service.config.limits, "records")
         store = service.door.open()
         embedder = RecordEmbedder(service.machinery.encoder.patient, task)
+        memory = service.machinery.memories.of(tenant, owner.user)
         added = store.append(owner, records, embedder)
-        service.machinery.selecting.prepare(owner, task, records)
+        service.machinery.selecting.prepare(memory, task, records)
         return {"received": len(records), "added": added, "records": store.count(owner)}
 
     return Reply(await service.in_thread(work))
