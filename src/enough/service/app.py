@@ -70,7 +70,8 @@ def build_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        alive = service or await asyncio.to_thread(started, config, models)
+        alive: Service
+        alive = await asyncio.to_thread(started, config, models) if service is None else service
         app.state.service = alive
         chores = asyncio.create_task(_housekeeping(alive))
         try:
