@@ -25,6 +25,7 @@ from typing import Any
 from enough.errors import EnoughError
 
 _PATIENCE_S = 300.0  # for the models to load
+_LENGTH = re.compile(r"content-length: (\d+)", re.IGNORECASE)
 _STAGE = re.compile(r"(\w+);dur=([\d.]+)")
 
 
@@ -107,19 +108,17 @@ class ServiceProcess:
         failures: list[int] = []
 
         def work(mine: Sequence[bytes]) -> None:
-            connection = self._connection()
-            for body in mine:
-                began = time.perf_counter()
-                connection.request("POST", "/v1/select", body, {"Content-Type": "application/json"})
-                response = connection.getresponse()
-                response.read()
-                took = (time.perf_counter() - began) * 1000
-                if response.status != 200:
-                    failures.append(response.status)
-                    continue
-                stages = dict(_STAGE.findall(response.headers["Server-Timing"]))
-                answers.append(Timed(took, float(stages["total"]), float(stages["encode"])))
-            connection.close()
+            with closing(self._connection().sock) as connection:
+                for body in mine:
+                    began = time.perf_counter()
+                    connection.sendall(self._head(len(body)) + body)
+                    head = _whole_answer(connection)
+                    took = (time.perf_counter() - began) * 1000
+                    if not head.startswith("HTTP/1.1 200"):
+                        failures.append(1)
+                        continue
+                    stages = dict(_STAGE.findall(head))
+                    answers.append(Timed(took, float(stages["total"]), float(stages["encode"])))
 
         threads = [
             threading.Thread(target=work, args=(bodies[i::clients],)) for i in range(clients)
@@ -140,6 +139,12 @@ class ServiceProcess:
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
         return int(found[1]) / 1000 if found else 0.0
 
+    def _head(self, length: int) -> bytes:
+        return (
+            f"POST /v1/select HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
+        ).encode()
+
     def _connection(self) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
         connection.connect()
@@ -152,3 +157,18 @@ class ServiceProcess:
             connection.request(method, path, raw, {"Content-Type": "application/json"})
             response = connection.getresponse()
             return response.status, response.read()
+
+
+def _whole_answer(connection: socket.socket) -> str:
+    """Read one answer; its head. A library's client would take more time than the service."""
+    head, found, body = b"", b"", b""
+    while not found:
+        if not (more := connection.recv(65_536)):
+            raise EnoughError("the service hung up")
+        head, found, body = (head + more).partition(b"\r\n\r\n")
+    text = head.decode("latin-1")
+    length = _LENGTH.search(text)
+    missing = (int(length[1]) if length else 0) - len(body)
+    while missing > 0:
+        missing -= len(connection.recv(65_536))
+    return text

@@ -10,12 +10,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, Select, select
 
 from enough.protocols import Floats
+from enough.records import Record
 from enough.store.block_rows import in_batches
 from enough.store.blocks import vectors_of
 from enough.store.database import binary
@@ -37,11 +38,19 @@ class ShelfBlock:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shelf:
-    """All vectors of an owner at one version, in the order of appending."""
+    """All vectors of an owner at one version, in the order of appending.
+
+    Attributes:
+        version: the owner's.
+        encoder_key: whose vectors.
+        blocks: in order.
+        records: some that were asked for, by block and line; they go with the shelf.
+    """
 
     version: int
     encoder_key: bytes
     blocks: tuple[ShelfBlock, ...]
+    records: dict[tuple[int, int], Record] = field(default_factory=dict)
 
     @property
     def size(self) -> int:

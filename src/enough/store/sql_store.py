@@ -28,13 +28,14 @@ from enough.store.migrating import migrate
 from enough.store.owners import OwnerRow, find_owner, require_encoder
 from enough.store.record_store import Embedder
 from enough.store.search import best
-from enough.store.shelves import Shelves
+from enough.store.shelves import Shelf, Shelves
 from enough.store.sql_keys import SqlKeys
 from enough.store.tables import owner as owner_table
 from enough.store.tables import place
 from enough.store.values import Owner, OwnerPage, Page, StoredVectors
 
 _COMMITTED_TOGETHER = 1024  # records; others write in between
+_RECORDS_OF_A_SHELF = 1024  # kept in memory beside its vectors, at most
 
 
 class SqlStore:
@@ -134,11 +135,10 @@ class SqlStore:
             require_encoder(owner, row, fingerprint)
             if row is None:
                 return ()
-            hits = best(self._shelves.of(connection, row), query, max(skip, 0), limit)
-            lines = texts(connection, row.id, {hit.block for hit in hits})
-        return tuple(
-            Candidate(parse_line(lines[hit.block][hit.line]).record, hit.score) for hit in hits
-        )
+            shelf = self._shelves.of(connection, row)
+            hits = best(shelf, query, max(skip, 0), limit)
+            found = self._records(connection, row, shelf, [(hit.block, hit.line) for hit in hits])
+        return tuple(Candidate(record, hit.score) for record, hit in zip(found, hits, strict=True))
 
     def reembed(self, owner: Owner, embedder: Embedder) -> int:
         """Replace all vectors by those of another encoder; how many were computed."""
@@ -189,6 +189,22 @@ class SqlStore:
         # Also where nothing was there: an earlier call may have been stopped before this.
         erasing.finish_deletion(self._database)
         return deleted.records
+
+    def _records(
+        self, connection: Connection, row: OwnerRow, shelf: Shelf, places: Sequence[tuple[int, int]]
+    ) -> list[Record]:
+        """The records at these places; those that were asked for lately are with the shelf."""
+        held = ((place, shelf.records.get(place)) for place in places)
+        known = {place: record for place, record in held if record is not None}
+        missing = [place for place in places if place not in known]
+        if missing:
+            lines = texts(connection, row.id, {block for block, _ in missing})
+            fresh = {(b, i): parse_line(lines[b][i]).record for b, i in missing}
+            if len(shelf.records) + len(fresh) > _RECORDS_OF_A_SHELF:
+                shelf.records.clear()
+            shelf.records.update(fresh)
+            known |= fresh
+        return [known[place] for place in places]
 
     def _matching(
         self,
