@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from enough.bench.service_process import ServiceProcess
+from enough.bench.service_process import Driven, ServiceProcess
 from enough.data.logs import record_line
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
@@ -25,6 +25,7 @@ from enough.retrieval.encoders import load_encoder
 
 _HISTORY = 40  # records of a user, so that pools are full
 _BATCH = 64  # queries the encoder alone is given together
+_PARTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,7 @@ class ServeBench:
         encode_p50_ms: of encoding one query, as the service saw it.
         one_per_s: requests per second of one client.
         many_per_s: of `clients` at once.
-        encoder_per_s: queries per second of the encoder alone, in batches; the mean of before and
-            after.
+        encoder_per_s: queries per second of the encoder alone, in batches, in turn with the clients.
         ratio: many_per_s over encoder_per_s.
         many_p50_ms: of a request among many, by the client's clock, waiting included.
         memory_before_mb: of the service when everybody had been asked about once.
@@ -93,10 +93,8 @@ def run_serve_bench(
         questions = _questions(dataset, 2 * requests + users)
         pools = [len(service.explained(one)) for one in questions[:users]]
         before = service.memory_mb()
-        alone = _encoder_rate(dataset, requests, "before")
         one = service.ask(questions[users : users + requests], clients=1)
-        many = service.ask(questions[users + requests :], clients=clients)
-        alone = (alone + _encoder_rate(dataset, requests, "after")) / 2
+        many, alone = _in_turn(service, dataset, questions[users + requests :], clients)
         after = service.memory_mb()
     if not one.answers or not many.answers:
         raise DataError("the service answered nothing; ask it by hand with `enough serve`")
@@ -145,21 +143,31 @@ def _questions(dataset: Dataset, count: int) -> list[dict[str, object]]:
     ]
 
 
-def _encoder_rate(dataset: Dataset, requests: int, when: str) -> float:
-    """Queries per second, as many as were asked but not more than a few seconds' worth."""
+def _in_turn(
+    service: ServiceProcess,
+    dataset: Dataset,
+    questions: Sequence[dict[str, object]],
+    clients: int,
+) -> tuple[Driven, float]:
+    """The service and the encoder alone, a part each in turn: what else runs here hits both."""
     encoder = load_encoder()
-    texts = [
-        f"{dataset.task.query_of(str(one['input']))} {when}"
-        for one in _questions(dataset, requests)
-    ]
-    encoder.encode(texts[:2], "query")
-    started, done = time.perf_counter(), 0
-    for start in range(0, len(texts), _BATCH):
-        encoder.encode(texts[start : start + _BATCH], "query")
-        done += len(texts[start : start + _BATCH])
-        if time.perf_counter() - started > 10:
-            break
-    return done / (time.perf_counter() - started)
+    queries = [dataset.task.query_of(str(one["input"])) for one in questions]
+    encoder.encode(queries[:2], "query")
+    parts: list[Driven] = []
+    seconds = 0.0
+    size = max(clients, -(-len(questions) // _PARTS))
+    for start in range(0, len(questions), size):
+        began = time.perf_counter()
+        for first in range(start, min(start + size, len(queries)), _BATCH):
+            encoder.encode(queries[first : min(first + _BATCH, start + size)], "query")
+        seconds += time.perf_counter() - began
+        parts.append(service.ask(questions[start : start + size], clients))
+    together = Driven(
+        tuple(answer for part in parts for answer in part.answers),
+        sum(part.seconds for part in parts),
+        sum(part.failures for part in parts),
+    )
+    return together, len(queries) / seconds
 
 
 def _at(values: Sequence[float], percent: float) -> float:

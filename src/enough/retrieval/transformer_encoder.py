@@ -19,7 +19,7 @@ from transformers import AutoModel
 from enough.checkpoints import Checkpoint, fingerprint, load_checkpoint
 from enough.precision import Precision
 from enough.protocols import Floats
-from enough.retrieval.batching import filled, for_each_batch, padded
+from enough.retrieval.batching import GPU_ROWS, filled, for_each_batch, padded
 from enough.retrieval.encoders import EncoderSpec
 from enough.retrieval.ranking import unique
 
@@ -49,6 +49,11 @@ class TransformerEncoder:
         checkpoint = load_checkpoint(spec.source, AutoModel, precision, device)
         checkpoint.model.config.use_cache = False  # decoders would keep keys nobody asks for
         return cls(checkpoint, spec)
+
+    @property
+    def batch_rows(self) -> int:
+        """Texts worth encoding together: on a CPU every one goes alone, one core to each."""
+        return GPU_ROWS if self._checkpoint.device.type != "cpu" else 2 * torch.get_num_threads()
 
     @property
     def is_symmetric(self) -> bool:

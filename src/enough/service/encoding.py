@@ -3,7 +3,7 @@
 In: texts from any thread. Out: their vectors, as the encoder alone would make them. A lone request
 waits for nobody: whatever is in the queue when the thread is free is taken at once. Those who can
 wait (records that are being stored) go in small portions in between, so that no request waits for a
-whole batch of records.
+whole batch of records, and no batch of records for ever.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from enough.errors import ModelError
 from enough.protocols import Encoder, Floats
 
 Kind = Literal["query", "document"]
+_TOGETHER = 64  # texts, of an encoder that does not say
 _PORTION = 4  # texts of those who can wait; two for each core of a small machine
+_TURNS = 4  # of those who cannot wait, before one of those who can
 
 
 @dataclass(eq=False, slots=True)
@@ -38,11 +40,14 @@ class SharedEncoder:
         self.fingerprint = encoder.fingerprint
         # Whether a text has one vector, whatever its kind; an encoder need not say.
         self.is_symmetric: bool = getattr(encoder, "is_symmetric", False)
+        # More at once would gain nothing and let finished ones wait for the others.
+        self._together: int = getattr(encoder, "batch_rows", _TOGETHER)
         self._encoder = encoder
         self._urgent: deque[_Job] = deque()
         self._patient: deque[_Job] = deque()
         self._wake = threading.Condition()
         self._is_closed = False
+        self._round = 0
         self._thread = threading.Thread(target=self._work, name="encoder", daemon=True)
         self._thread.start()
 
@@ -85,13 +90,15 @@ class SharedEncoder:
                     self._encode(some, kind)
 
     def _next(self) -> list[_Job]:
-        """All that is urgent and one portion of the rest; nothing when it is over."""
+        """What is urgent, as far as it fits, and one portion of the rest; nothing at the end."""
         with self._wake:
             while not (self._urgent or self._patient or self._is_closed):
                 self._wake.wait()
-            jobs = list(self._urgent)
-            self._urgent.clear()
-            if self._patient:
+            jobs: list[_Job] = []
+            while self._urgent and sum(len(job.texts) for job in jobs) < self._together:
+                jobs.append(self._urgent.popleft())
+            self._round += 1
+            if self._patient and (not self._urgent or self._round % _TURNS == 0):
                 jobs.append(self._patient.popleft())
             return jobs
 
