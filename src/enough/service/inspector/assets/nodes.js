@@ -33,7 +33,7 @@ export const counted = (count, word) => `${count} ${count === 1 ? word : `${word
 export function shortened(rows, shown, matters, word) {
   const more = rows.filter((one, place) => place >= shown && !matters(one));
   if (more.length < 2) return null;
-  const words = `Show ${counted(more.length, word)} more`;
+  const words = `Show ${more.length} more ${word}s`;
   const button = make("button", { type: "button", class: "quiet", "aria-expanded": "false" }, words);
   const set = (isOpen) => {
     for (const one of more) one.hidden = !isOpen;

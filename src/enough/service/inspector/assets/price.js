@@ -5,7 +5,7 @@ const MIDDLE = 20;
 /** The λ of a place; null stands for the λ of training. */
 export function priceAt(place, trained) {
   if (place === MIDDLE) return null;
-  return Number((trained * (place / MIDDLE) ** 2).toPrecision(3));
+  return Number((trained * (place / MIDDLE) ** 2).toPrecision(2));
 }
 
 export function priceInWords(place, trained) {

@@ -134,7 +134,7 @@ function pool(sides, task) {
         : make("span", { class: "hint" }, "–"))),
       make("td", { class: "score" }, plain(one.score), make("span", { class: "meter", "aria-hidden": "true" }, fill)),
       make("td", { class: "count" }, String(one.tokens)),
-      make("td", { class: "record" }, recordText(one, task)));
+      make("td", { class: "record" }, make("div", { class: "laid" }, recordText(one, task))));
   });
   const heads = ["Rank", ...sides.map((side) => (sides.length > 1 ? ["Taken ", letterOf(side.letter)] : "Taken")), "Score", "Tokens", "Record"];
   return [
