@@ -195,7 +195,11 @@ def test_two_policies(chromium: Browser, shop: Running) -> None:
         assert only[1].all_inner_texts() == [one for one in other if one not in mine]
         fewer = a["tokens"] - b["tokens"]
         word = "fewer" if fewer > 0 else "more"
-        assert f"{abs(fewer)} tokens {word}" in page.locator(".said").inner_text()
+        said = page.locator(".said").inner_text()
+        assert f"{abs(fewer)} tokens {word}" in said
+        ways = [[step["taken"] for step in side["trace"]] for side in (a, b)]
+        place = next(n for n, both in enumerate(zip(*ways, strict=False)) if both[0] != both[1])
+        assert f"They part at step {place + 1}: A takes {ways[0][place]}, B" in said
         # The same controller at another price: the side by side follows the slider.
         with page.expect_response(
             lambda one: "/select" in one.url and "lambda" in (one.request.post_data or "")

@@ -89,6 +89,20 @@ function tokens(answer) {
     make("p", { class: "hint" }, `${compared(answer)}; cost is ${Number(price.toPrecision(3))} · tokens / ${unit}.`));
 }
 
+/** Where the two ways part: until then both took the same records. */
+function parting([a, b]) {
+  const did = (answer, place) => {
+    const step = answer.trace[place];
+    return step === undefined ? "has ended" : step.taken === null ? "stops" : ["takes ", theirs("bdi", step.taken, { class: "id" })];
+  };
+  for (let place = 0; place < Math.max(a.trace.length, b.trace.length); place += 1) {
+    if (a.trace[place]?.taken !== b.trace[place]?.taken) {
+      return [` They part at step ${place + 1}: A `, did(a, place), ", B ", did(b, place), "."].flat();
+    }
+  }
+  return [];
+}
+
 function differences(sides) {
   const [a, b] = sides.map((one) => one.answer);
   const ids = [a, b].map((one) => one.records.map((record) => record.id));
@@ -102,7 +116,8 @@ function differences(sides) {
   return make("section", { class: "panel differences" }, make("h2", {}, "Differences"),
     make("p", { class: "said" }, isSame ? "Both take the same records in the same order." : isOrder
       ? "Both take some of the same records, in another order." : `${counted(both.length, "record")} in both profiles.`,
-      less === 0 ? " They use as many tokens." : ` B uses ${Math.abs(less)} tokens ${less > 0 ? "fewer" : "more"}.`),
+      less === 0 ? " They use as many tokens." : ` B uses ${Math.abs(less)} tokens ${less > 0 ? "fewer" : "more"}.`,
+      parting([a, b])),
     make("div", { class: "scroll" }, make("table", {},
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, make("span", { class: "off-screen" }, "What")),
         sides.map((one) => make("th", { scope: "col" }, letterOf(one.letter), " ", one.name)))),
