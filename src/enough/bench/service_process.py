@@ -103,13 +103,13 @@ class ServiceProcess:
 
     def ask(self, questions: Sequence[dict[str, object]], clients: int) -> Driven:
         """All questions, shared among so many clients."""
-        bodies = [json.dumps(one).encode() for one in questions]
+        bodies = iter([json.dumps(one).encode() for one in questions])  # whoever is free takes one
         answers: list[Timed] = []
         failures: list[int] = []
 
-        def work(mine: Sequence[bytes]) -> None:
+        def work() -> None:
             with closing(self._connection().sock) as connection:
-                for body in mine:
+                for body in bodies:
                     began = time.perf_counter()
                     connection.sendall(self._head(len(body)) + body)
                     head = _whole_answer(connection)
@@ -120,9 +120,7 @@ class ServiceProcess:
                     stages = dict(_STAGE.findall(head))
                     answers.append(Timed(took, float(stages["total"]), float(stages["encode"])))
 
-        threads = [
-            threading.Thread(target=work, args=(bodies[i::clients],)) for i in range(clients)
-        ]
+        threads = [threading.Thread(target=work) for _ in range(clients)]
         began = time.perf_counter()
         for thread in threads:
             thread.start()

@@ -25,7 +25,7 @@ from enough.retrieval.encoders import load_encoder
 
 _HISTORY = 40  # records of a user, so that pools are full
 _BATCH = 64  # queries the encoder alone is given together
-_PARTS = 8
+_PARTS = 3  # not more: at the end of each, some clients have nothing left to ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ServeBench:
         encode_p50_ms: of encoding one query, as the service saw it.
         one_per_s: requests per second of one client.
         many_per_s: of `clients` at once.
-        encoder_per_s: queries per second of the encoder alone, in batches, in turn with the clients.
+        encoder_per_s: queries per second of the encoder alone, in batches, in turn with them.
         ratio: many_per_s over encoder_per_s.
         many_p50_ms: of a request among many, by the client's clock, waiting included.
         memory_before_mb: of the service when everybody had been asked about once.
