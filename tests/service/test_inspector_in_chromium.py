@@ -6,11 +6,14 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.service.running import Running, tweets
+from tests.online.stand_ins import random_controller
+from tests.service.running import Running, models, running, settings, tweets
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -72,6 +75,7 @@ def select(page: Page) -> dict[str, Any]:
     with page.expect_response("**/inspector/select") as waiting:
         page.get_by_role("button", name="Select", exact=True).click()
     found: dict[str, Any] = waiting.value.json()
+    page.locator("#select:not([aria-busy])").wait_for()
     return found
 
 
@@ -323,6 +327,47 @@ def test_errors_in_words(chromium: Browser, shop: Running) -> None:
         page.context.set_offline(True)
         page.get_by_role("button", name="Select", exact=True).click()
         alert.get_by_text("cannot be reached").wait_for()
+
+
+def test_without_a_controller(chromium: Browser, tmp_path: Path) -> None:
+    bare = replace(models(), trained=None)
+    with running(settings(tmp_path, open=True), bare) as shop, opened(chromium, shop) as page:
+        page.locator("#key-state", has_text="no key is needed").wait_for()
+        assert page.locator("input[name=a][value=controller]").is_disabled()
+        assert page.locator("input[name=a][value=untrained]").is_checked()
+        assert page.locator("#lambda-a").is_hidden()
+        paste(page, tweets(9))
+        assert select(page)["policy"] == "untrained"
+        assert "net = relevance − 0.25 · repetition − 0.5 · cost − 0.3" in shown(page, ".formula")
+        assert "not calibrated" in page.locator("ol.steps").inner_text()
+
+
+def test_a_controller_of_one_value(chromium: Browser, tmp_path: Path) -> None:
+    one = replace(models(), trained=random_controller("", "", single_head=True))
+    with running(settings(tmp_path, open=True), one) as shop, opened(chromium, shop) as page:
+        page.locator("#caveat", has_text="no λ to move").wait_for()
+        assert page.locator("#lambda-a").is_hidden()
+        paste(page, tweets(9))
+        found = select(page)
+        assert shown(page, ".values thead tr")[0].split("\t")[-1].strip() == "net"
+        assert page.locator(".values thead").first.locator("th").count() == 2
+        best = max(one["net"] for one in found["trace"][0]["records"])
+        numbers = page.locator(".steps > li").first.locator(
+            "tr:not(.is-stop) [data-part=net] .number"
+        )
+        assert numbers.first.inner_text().replace("−", "-") == f"{best:+.3f}"
+
+
+def test_nothing_to_choose_from(chromium: Browser, shop: Running) -> None:
+    with opened(chromium, shop) as page:
+        give_key(page, shop.key("select"))
+        page.locator("input[name=b][value=untrained]").check()
+        paste(page, [])
+        select(page)
+        assert shown(page, ".figure") == ["0 records of 0"] * 2
+        assert "No record may be shown" in page.locator(".panel.pool").inner_text()
+        assert "same records" in page.locator(".said").inner_text()
+        assert page.locator("pre mark").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
