@@ -21,6 +21,8 @@ from tests.retrieval.tiny import BagEncoder
 class HeldEncoder(BagEncoder):
     """Waits in its first call until it is let go, and keeps what came together."""
 
+    batch_rows = 4
+
     def __init__(self) -> None:
         super().__init__()
         self.batches: list[tuple[str, ...]] = []
@@ -77,6 +79,24 @@ def test_what_waits_goes_together_and_the_patient_in_portions() -> None:
     shared.close()
     with pytest.raises(ModelError, match="going down"):
         shared.encode(["w1"], "query")
+
+
+def test_who_asks_for_much_lets_others_pass() -> None:
+    inner = HeldEncoder()
+    shared = SharedEncoder(inner)
+    many = [f"w{number}" for number in range(10)]
+    found: list[Floats] = []
+    first = in_background(lambda: found.append(shared.encode(many, "document")))
+    assert inner.is_working.wait(10)
+    other = in_background(lambda: shared.encode(["late"], "document"))
+    waiting(shared, 1, 0)
+    inner.may_go.set()
+    first.join(10)
+    other.join(10)
+    place = next(i for i, batch in enumerate(inner.batches) if "late" in batch)
+    assert place == 1 and len(inner.batches) >= 3
+    assert (found[0] == BagEncoder().encode(many, "document")).all()
+    shared.close()
 
 
 def test_an_error_reaches_those_who_asked_and_nobody_else() -> None:

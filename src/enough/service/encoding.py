@@ -2,8 +2,8 @@
 
 In: texts from any thread. Out: their vectors, as the encoder alone would make them. A lone request
 waits for nobody: whatever is in the queue when the thread is free is taken at once. Those who can
-wait (records that are being stored) go in small portions in between, so that no request waits for a
-whole batch of records, and no batch of records for ever.
+wait (records that are being stored) go in between. Many texts go in portions, so that no request
+waits for a whole batch of records, and no batch of records for ever.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from enough.protocols import Encoder, Floats
 
 Kind = Literal["query", "document"]
 _TOGETHER = 64  # texts, of an encoder that does not say
-_PORTION = 4  # texts of those who can wait; two for each core of a small machine
 _TURNS = 4  # of those who cannot wait, before one of those who can
 
 
@@ -53,7 +52,7 @@ class SharedEncoder:
 
     def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
         """Vectors [len(texts), dim], before everybody who can wait."""
-        return self._ask(self._urgent, texts, kind)
+        return self._in_portions(self._urgent, texts, kind)
 
     @property
     def patient(self) -> PatientEncoder:
@@ -62,10 +61,7 @@ class SharedEncoder:
 
     def encode_patiently(self, texts: Sequence[str], kind: Kind) -> Floats:
         """Vectors [len(texts), dim]; whoever is urgent goes first, also in between."""
-        portions = [texts[i : i + _PORTION] for i in range(0, len(texts), _PORTION)]
-        if len(portions) < 2:
-            return self._ask(self._patient, texts, kind)
-        return np.concatenate([self._ask(self._patient, some, kind) for some in portions])
+        return self._in_portions(self._patient, texts, kind)
 
     def close(self) -> None:
         """Finish what is waiting, then stop."""
@@ -73,6 +69,14 @@ class SharedEncoder:
             self._is_closed = True
             self._wake.notify()
         self._thread.join()
+
+    def _in_portions(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> Floats:
+        """Many texts one portion after the other: nobody else waits for more than one."""
+        size = self._together
+        portions = [texts[i : i + size] for i in range(0, len(texts), size)]
+        if len(portions) < 2:
+            return self._ask(queue, texts, kind)
+        return np.concatenate([self._ask(queue, some, kind) for some in portions])
 
     def _ask(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> Floats:
         job = _Job(texts, kind)

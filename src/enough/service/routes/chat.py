@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from enough.errors import DataError
+from enough.errors import BudgetError, DataError
 from enough.online.selected import Selected
 from enough.service.asking import asked_by
 from enough.service.bodies import ChatBody, ChatIn, ChatOptions, ModelsList, SelectIn
@@ -46,16 +46,15 @@ async def chat(request: Request, body: ChatIn) -> Response:
     """A chat completion whose last user message has the user's profile in front of it."""
     service, times = service_of(request), request.state.times
     sent = body.model_dump(exclude_unset=True, exclude={"enough"})
-    selected = await _selected(request, body)
     enough: dict[str, Any] | None = None
     headers: dict[str, str] = {}
+    try:
+        selected = await _selected(request, body)
+    except BudgetError:  # the upstream may see further than the window tokens are counted for
+        selected, enough = None, _taken(0, 0, [], "the message does not fit the window")
     if selected is not None:
-        enough = {
-            "profile_tokens": selected.tokens,
-            "tokens_saved": selected.tokens_saved,
-            "records": [record.id for record in selected.records],
-            "reason": selected.reason,
-        }
+        ids = [record.id for record in selected.records]
+        enough = _taken(selected.tokens, selected.tokens_saved, ids, selected.reason)
         headers = {"X-Enough-Profile-Tokens": str(selected.tokens)}
         sent["messages"] = service.machinery.section.added(
             body.messages, selected.request.task, selected.records
@@ -77,6 +76,11 @@ async def chat(request: Request, body: ChatIn) -> Response:
         wanted = isinstance(options, dict) and options.get("include_usage") is True
         return Streamed(as_events(answer, usage=wanted), headers)
     return Reply(answer, headers=headers)
+
+
+def _taken(tokens: int, saved: int, records: list[str], reason: str) -> dict[str, Any]:
+    """What stands beside the usage."""
+    return {"profile_tokens": tokens, "tokens_saved": saved, "records": records, "reason": reason}
 
 
 async def _selected(request: Request, body: ChatIn) -> Selected | None:
