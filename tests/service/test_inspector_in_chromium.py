@@ -339,7 +339,7 @@ def test_without_a_controller(chromium: Browser, tmp_path: Path) -> None:
         paste(page, tweets(9))
         assert select(page)["policy"] == "untrained"
         assert "net = relevance − 0.25 · repetition − 0.5 · cost − 0.3" in shown(page, ".formula")
-        assert "not calibrated" in page.locator("ol.steps").inner_text()
+        assert "No probability" in page.locator("ol.steps").inner_text()
 
 
 def test_a_controller_of_one_value(chromium: Browser, tmp_path: Path) -> None:

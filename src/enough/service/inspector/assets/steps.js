@@ -45,7 +45,7 @@ function verdict(step) {
     : `STOP is worth ${plain(margin)} more than the best record.`;
   const chance = step.stop_probability;
   return make("p", { class: "verdict" }, words, " ",
-    chance === null ? make("span", { class: "hint" }, "A probability is not calibrated here.")
+    chance === null ? make("span", { class: "hint" }, "No probability is calibrated here.")
       : make("span", { class: "chance" }, `Probability of STOP ${(100 * chance).toFixed(0)} %`, meter(chance)));
 }
 
