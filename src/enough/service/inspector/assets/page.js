@@ -11,6 +11,7 @@ const BUNDLED = [["LaMP-1", "abstract, title"], ["LaMP-2", "description, tag"], 
   ["LaMP-4", "text, title"], ["LaMP-5", "abstract, title"], ["LaMP-7", "text"]];
 const isOpen = document.documentElement.dataset.open === "yes";
 const form = find("form");
+const keyHint = find("key-state").textContent;
 let known = null; // facts of the service
 let running = null; // the question under way
 let waiting = 0; // for a slider to rest
@@ -223,7 +224,11 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   select();
 });
-find("key").addEventListener("input", () => { known = null; });
+find("key").addEventListener("input", () => {
+  known = null; // what was learnt with another key
+  find("key-state").classList.remove("wrong");
+  find("key-state").textContent = keyHint;
+});
 find("key").addEventListener("change", learn);
 find("task").addEventListener("change", showHints);
 find("history").addEventListener("input", showCount);
