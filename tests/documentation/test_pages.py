@@ -24,8 +24,9 @@ def blocks(page: Path, language: str) -> list[str]:
 
 def command_lines(page: Path) -> list[list[str]]:
     text = "\n".join(blocks(page, "sh")).replace("\\\n", " ")
-    lines = (shlex.split(line, comments=True) for line in text.splitlines())
-    return [words[1:] for words in lines if words[:1] == ["enough"]]
+    # Of others, a quotation may go over several lines.
+    ours = (line for line in text.splitlines() if line.startswith("enough "))
+    return [shlex.split(line.removesuffix("&"), comments=True)[1:] for line in ours]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
