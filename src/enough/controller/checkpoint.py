@@ -15,12 +15,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from enough.config import from_table
 from enough.controller.features import STATIC
+from enough.controller.habit import Habit
 from enough.controller.model import Controller, ModelConfig
 from enough.errors import ModelError
 from enough.labels.tree_files import Fingerprints
@@ -47,6 +48,7 @@ class Trained:
         report: how training went.
         stop_offset: b in the probability σ(Δ/T_s + b) that the teacher would stop; no decision
             depends on it.
+        habit: what values are compared with, beside STOP's.
     """
 
     model: Controller
@@ -56,6 +58,7 @@ class Trained:
     made_with: Fingerprints
     report: dict[str, Any]
     stop_offset: float = 0.0
+    habit: Habit = field(default_factory=Habit)
 
 
 def save_controller(folder: Path, trained: Trained) -> None:
@@ -73,6 +76,7 @@ def save_controller(folder: Path, trained: Trained) -> None:
         "lambda": trained.point.lambda_,
         "stop_temperature": trained.stop_temperature,
         "stop_offset": trained.stop_offset,
+        "habit": trained.habit.as_table(),
         "scales": {task: dataclasses.asdict(scale) for task, scale in trained.scales.items()},
         "made_with": dataclasses.asdict(trained.made_with),
         "report": trained.report,
@@ -119,8 +123,9 @@ def load_controller(
             made_with=made_with,
             report=settings["report"],
             stop_offset=settings["stop_offset"],
+            habit=Habit.of_table(settings["habit"]) if "habit" in settings else Habit(),
         )
-    except (AttributeError, KeyError, RuntimeError, TypeError) as error:
+    except (AssertionError, AttributeError, KeyError, RuntimeError, TypeError) as error:
         raise ModelError(
             f"{folder / SETTINGS}: damaged ({type(error).__name__}: {error}); copy it again"
         ) from error

@@ -21,10 +21,12 @@ from enough.controller.calibration_measures import (
     sigmoid,
 )
 from enough.controller.examples import LabelledRequest, StateRows
+from enough.controller.habit import PLAIN, Habit
 from enough.controller.labelled import Labelled
 from enough.controller.model import Controller
 from enough.controller.rollout import tree_values
 from enough.prompts.prompter import L_REF
+from enough.teacher.backup import feasible_actions
 from enough.teacher.components import TargetConfig
 from enough.teacher.utility import Values
 
@@ -99,9 +101,21 @@ class StopDecisions:
     tasks: tuple[str, ...]
 
 
-def net_values(model: Controller, labelled: Labelled, point: TargetConfig) -> list[NetValues]:
-    """What the controller thinks of all profiles of all requests."""
-    return list(tree_values(model, labelled.requests, labelled.rows, point))
+def net_values(
+    model: Controller, labelled: Labelled, point: TargetConfig, habit: Habit = PLAIN
+) -> list[NetValues]:
+    """What the controller thinks of all profiles of all requests, as it is compared."""
+    found = tree_values(model, labelled.requests, labelled.rows, point)
+    return [
+        habit.weighed(
+            *values,
+            request.tree.lengths.astype(np.int64),
+            feasible_actions(request.tree),
+            task=request.features.task,
+            point=point,
+        )
+        for request, values in zip(labelled.requests, found, strict=True)
+    ]
 
 
 def tree_policy(

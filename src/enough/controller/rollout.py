@@ -16,6 +16,7 @@ import torch
 from enough.controller.batches import collate_requests, whole_trees
 from enough.controller.examples import LabelledRequest, StateRows, budget_features
 from enough.controller.features import PoolFeatures
+from enough.controller.habit import PLAIN, Habit
 from enough.controller.losses import net_value
 from enough.controller.model import Controller, States
 from enough.prompts.profile_sequences import Profile
@@ -30,6 +31,7 @@ def roll_out(
     features: Sequence[PoolFeatures],
     point: TargetConfig,
     at_least: int = 0,
+    habit: Habit = PLAIN,
 ) -> list[tuple[Profile, float]]:
     """The profile chosen for each request, and its predicted net value from the root.
 
@@ -38,6 +40,7 @@ def roll_out(
         features: of the requests.
         point: β and λ.
         at_least: STOP is not taken before so many records, where there are any that fit.
+        habit: what else decides.
     """
     requests = collate_requests(features, model.tasks)
     encoded = model.encode(requests)
@@ -71,12 +74,20 @@ def roll_out(
             n = len(features[i].tokens)
             is_open[:n] = (features[i].tokens <= room[row]) & (left[row] > 0)
             is_open[chosen[i]] = False
-            values = np.where(is_open, net[row], -np.inf)
+            weighed, end = habit.weighed(
+                net[row : row + 1].astype(np.float64),
+                ends[row : row + 1].astype(np.float64),
+                np.array([depth]),
+                is_open[None],
+                task=features[i].task,
+                point=point,
+            )
+            values = np.where(is_open, weighed[0], -np.inf)
             best = int(values.argmax())
             if depth == 0:
-                promised[i] = max(values[best], ends[row])
+                promised[i] = net[row][best] if values[best] > end[0] else ends[row]
             must = depth < at_least and is_open.any()
-            if must or values[best] > ends[row]:
+            if must or values[best] > end[0]:
                 chosen[i].append(best)
                 still.append(i)
         active, depth = still, depth + 1

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from enough.config import key_of, require_at_least
+from enough.controller.habit import HabitConfig
 from enough.controller.losses import LossConfig
 from enough.controller.model import ModelConfig
 from enough.controller.optimisation import FitConfig
@@ -31,6 +32,7 @@ class TrainConfig:
             one; it gives the model's shape, too. None begins with fresh weights.
         seed: for splits, weights and batches.
         targets: β and λ.
+        habit: how far decisions stay with what suits the average request.
         model, loss, fit: shape, losses and optimisation; the size of vectors is the encoder's.
     """
 
@@ -41,6 +43,7 @@ class TrainConfig:
     start: Path | None = None
     seed: int = 0
     targets: TargetConfig = field(default_factory=TargetConfig)
+    habit: HabitConfig = field(default_factory=HabitConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     fit: FitConfig = field(default_factory=FitConfig)

@@ -17,6 +17,7 @@ from enough.controller.checkpoint import Trained
 from enough.controller.crossfit import Folds, plain_targets
 from enough.controller.examples import LabelledRequest
 from enough.controller.fit_state import Keeper, Stage
+from enough.controller.habit import learn_habit
 from enough.controller.judging import (
     fit_stop_calibration,
     judge,
@@ -84,7 +85,8 @@ def train(
         )
     # The teacher's own decisions are hindsight's, whatever the controller was trained on.
     seen = Labelled.of(select, plain_targets(select, config.targets, "hindsight"))
-    predicted = net_values(model, seen, config.targets)
+    habit = learn_habit(config.habit, learn, max(r.features.max_records for r in data.requests))
+    predicted = net_values(model, seen, config.targets, habit)
     decisions = stop_decisions(seen, predicted)
     temperature, offset = fit_stop_calibration(decisions.margins, decisions.stops)
     judged = judge(seen, predicted, config.targets)
@@ -99,7 +101,7 @@ def train(
         "stopping": dataclasses.asdict(quality),
     }
     trained = Trained(
-        model, config.targets, temperature, data.scales, data.made_with, report, offset
+        model, config.targets, temperature, data.scales, data.made_with, report, offset, habit
     )
     return trained, targets.walks
 

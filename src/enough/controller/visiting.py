@@ -36,7 +36,7 @@ def controller_walks(
     if unknown and OTHER not in trained.model.tasks:
         known = ", ".join(trained.model.tasks)
         raise ConfigError(f"the controller was not trained on {unknown[0]}; it knows {known}")
-    return walks_of(trained.model, requests, trained.point, at_least)
+    return walks_of(trained.model, requests, trained.point, at_least, trained.habit)
 
 
 def states_along(several: Sequence[Walks]) -> dict[str, tuple[Profile, ...]]:

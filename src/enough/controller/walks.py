@@ -13,7 +13,7 @@ from pathlib import Path
 
 from enough.controller.crossfit import Folds
 from enough.controller.examples import LabelledRequest
-from enough.controller.features import PoolFeatures
+from enough.controller.habit import PLAIN, Habit
 from enough.controller.model import Controller
 from enough.controller.rollout import roll_out
 from enough.errors import DataError
@@ -51,6 +51,7 @@ def walks_of(
     requests: Sequence[LabelledRequest],
     point: TargetConfig,
     at_least: int | None = None,
+    habit: Habit = PLAIN,
 ) -> dict[str, Profile]:
     """What a model's policy appends, walked on to so many records; None: to the horizon."""
     found = {}
@@ -58,24 +59,15 @@ def walks_of(
         some = requests[start : start + _TOGETHER]
         features = [one.features for one in some]
         least = max(one.max_records for one in features) if at_least is None else at_least
-        for one, (profile, _) in zip(some, roll_out(model, features, point, least), strict=True):
+        chosen = roll_out(model, features, point, least, habit)
+        for one, (profile, _) in zip(some, chosen, strict=True):
             found[one.name] = profile
     return found
 
 
 def retriever_walks(requests: Iterable[LabelledRequest]) -> dict[str, Profile]:
-    """The pool's own order; what does not fit is passed over."""
-    return {one.name: _in_order(one.features) for one in requests}
-
-
-def _in_order(features: PoolFeatures) -> Profile:
-    chosen: list[int] = []
-    room = features.room
-    for place, tokens in enumerate(features.tokens.tolist()):
-        if len(chosen) < features.max_records and tokens <= room:
-            chosen.append(place)
-            room -= tokens
-    return tuple(chosen)
+    """The pool's own order."""
+    return {one.name: one.features.in_order for one in requests}
 
 
 def write_walks(folder: Path, walks: Walks) -> None:

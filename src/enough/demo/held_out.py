@@ -34,7 +34,7 @@ def held_out_quality(trained: Trained, data: LabelledData) -> HeldOut:
     """Measured with the temperature that training froze."""
     targets = plain_targets(data.requests, trained.point, "hindsight")
     labelled = Labelled.of(data.requests, targets)
-    predicted = net_values(trained.model, labelled, trained.point)
+    predicted = net_values(trained.model, labelled, trained.point, trained.habit)
     temperature = trained.stop_temperature
     decisions = stop_decisions(labelled, predicted)
     quality = stop_quality(decisions, temperature, temperature, trained.stop_offset)

@@ -89,6 +89,7 @@ class BatchedWalk:
         self._room = np.array([one.room for one in features])
         self._horizon = np.array([one.max_records for one in features])
         self._spent = np.zeros(count, np.int64)
+        self._stop_shifts = w.stop_shifts[task]  # [B, K]
 
     def values(self) -> tuple[Floats, Floats]:
         """Net values of taking each record, −∞ where it may not be, [B, N], and of STOP, [B]."""
@@ -113,7 +114,12 @@ class BatchedWalk:
         spent = budget[:, 0] * w.price[-1]
         is_barred = (self._tokens > self._room[:, None]) | (self._closed < 0)
         is_barred |= (self._horizon <= self._step)[:, None]
-        return np.where(is_barred, np.float32(-np.inf), net + spent[:, None]), stop + spent
+        net += spent[:, None]
+        if w.lead and self.candidates:
+            net -= w.lead
+            net[np.arange(len(net)), (~is_barred).argmax(axis=1)] += w.lead  # the next in order
+        stop += spent + self._stop_shifts[:, min(self._step, self._stop_shifts.shape[1] - 1)]
+        return np.where(is_barred, np.float32(-np.inf), net), stop
 
     def _remaining(self) -> Floats:
         """r: attention over what is left, zeros where nothing is, [B, H]."""

@@ -56,6 +56,8 @@ class DecisionWeights:
         price: how cost enters those columns, [2·O + 2].
         worth: what numbers of a record add to those columns, task by task, [T, S, 2·O + 2]; None
             where they add nothing.
+        stop_shifts: what the habit adds to STOP's net value, by task and records taken, [T, K].
+        lead: what it asks of a record out of order.
     """
 
     tasks: dict[str, int]
@@ -85,6 +87,8 @@ class DecisionWeights:
     outcomes_bias: Floats
     price: Floats
     worth: Floats | None
+    stop_shifts: Floats
+    lead: np.float32
 
 
 def decision_weights(trained: Trained) -> DecisionWeights:
@@ -131,6 +135,8 @@ def decision_weights(trained: Trained) -> DecisionWeights:
         outcomes_bias=outcomes_bias,
         price=price,
         worth=_worth(w["worth"], trained) if config.features and config.additive else None,
+        stop_shifts=_stop_shifts(trained),
+        lead=np.float32(trained.habit.config.lead),
     )
 
 
@@ -159,6 +165,11 @@ def _worth(worth: Floats, trained: Trained) -> Floats:
         mix = np.array([1, trained.point.beta, -trained.point.lambda_], np.float32)
         stop[..., 2] = 0  # STOP costs what was spent
     return np.concatenate([worth, stop, (worth @ mix)[..., None], (stop @ mix)[..., None]], axis=2)
+
+
+def _stop_shifts(trained: Trained) -> Floats:
+    of_tasks = [trained.habit.stop_shifts(task, trained.point) for task in trained.model.tasks]
+    return np.array(of_tasks, np.float32)
 
 
 def _centred(weight: Floats) -> Floats:

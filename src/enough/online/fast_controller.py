@@ -33,8 +33,8 @@ class StepValues:
     Attributes:
         actions: (gain, specificity, cost) of taking each record, or (net,), [N, 3 or 1].
         stop: the same of STOP, [3 or 1].
-        net: of taking each record; −∞ where it may not be taken, [N].
-        net_stop: of STOP.
+        net: of taking each record, as it is compared; −∞ where it may not be taken, [N].
+        net_stop: of STOP, as it is compared.
     """
 
     actions: Floats
@@ -101,6 +101,7 @@ class Walk:
         if self._worth is not None:
             self._known[:n] += self._worth
         self._barred = self._known[:n, -2]
+        self._stop_shifts = w.stop_shifts[task]
         self._longest = int(features.tokens.max(initial=0))
         self._profile = np.zeros(h, np.float32)  # z
         # What reads z, before it does: the GRU's side, then the context.
@@ -135,11 +136,13 @@ class Walk:
         else:
             outcomes[n] = 0
         outputs = len(w.price) // 2 - 1
+        net = outcomes[:n, -2]
+        if w.lead and n:
+            net -= w.lead
+            net[(self._barred > _NEVER_TAKEN).argmax()] += w.lead  # the next in order
+        shift = self._stop_shifts[min(taken, len(self._stop_shifts) - 1)]
         return StepValues(
-            outcomes[:n, :outputs],
-            outcomes[n, outputs:-2],
-            outcomes[:n, -2],
-            float(outcomes[n, -1]),
+            outcomes[:n, :outputs], outcomes[n, outputs:-2], net, float(outcomes[n, -1] + shift)
         )
 
     def _attend(self) -> None:

@@ -24,7 +24,7 @@ def measure(lab: Laboratory, config: StopCalibrationConfig) -> list[StopStateRow
     data = held_out(lab, config.requests, visited=config.visited)
     targets = plain_targets(data.requests, trained.point, "hindsight")
     labelled = Labelled.of(data.requests, targets)
-    predicted = net_values(trained.model, labelled, trained.point)
+    predicted = net_values(trained.model, labelled, trained.point, trained.habit)
     found = []
     for i, request in enumerate(data.requests):
         rows = labelled.rows[i]
