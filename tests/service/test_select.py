@@ -224,6 +224,15 @@ def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
         for _ in range(3):
             client.post("/v1/select", json=asking)
         assert encoder.kinds == ["query"] * 3
+    with running(serving(tmp_path), models(encoder)) as again, again.client() as client:
+        encoder.kinds.clear()
+        client.post("/v1/select", json=asking)
+        assert encoder.kinds == ["query"]  # the store had the rest
+        client.delete("/v1/users/ann/records/t0", params={"task": "LaMP-7"})
+        client.post("/v1/select", json=asking)  # a block that lost a record lost these vectors
+        encoder.kinds.clear()
+        client.post("/v1/users/ann/records", json={"task": "LaMP-7", "records": tweets(1)})
+        assert encoder.kinds.count("document") <= 23  # one to search by; of the pool 20 are known
 
 
 @pytest.fixture(scope="module")

@@ -36,6 +36,7 @@ class UserMemory:
         self.whose = whose
         self.prompter = prompter.apart(_SEGMENTS)
         self.vectors: dict[bytes, Floats] = {}
+        self.recalled: dict[str, set[str]] = {}  # by task: ids the store was asked about
         self.recognised = Recognised()
         self.counted = 0  # of its bytes
         self.size = _OF_A_USER

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from enough.controller.checkpoint import Trained
-from enough.controller.features import featurise, record_text
+from enough.controller.features import featurise
 from enough.controller.wording import stems
 from enough.data.leakage import LeakageControls, LegalHistory, Removal
 from enough.errors import DataError
@@ -26,6 +26,7 @@ from enough.protocols import Encoder, Floats
 from enough.records import History, Pool, Record, Request
 from enough.retrieval.dense import DenseRetriever
 from enough.retrieval.ranking import retrieval_texts
+from enough.service.decision_vectors import DecisionEmbedder, recall
 from enough.service.encoding import SharedEncoder
 from enough.service.measures import StageTimes
 from enough.service.memories import Memories, RememberedEncoder, UserMemory, remember
@@ -142,6 +143,10 @@ class Selecting:
                 selector = UntrainedSelector(encoder, self._untrained)
                 trace = selector.trace(request, pool, budget)
             else:
+                if asked.history is None and pool:
+                    owner = Owner(asked.tenant, request.task.name, request.user)
+                    embedder = DecisionEmbedder(self._encoder, self._memories, memory)
+                    recall(self._door.open(), owner, embedder, pool)
                 features = featurise(request, pool, budget, encoder, memory.whose)
                 trace = self._controller(asked.lambda_).decide(features)
         with times.stage("prompt"):
@@ -149,21 +154,24 @@ class Selecting:
             made = finished(memory.prompter, request, walked, name, explained=asked.explained)
             return made, walked
 
-    def prepare(self, memory: UserMemory, task: Task, records: Sequence[Record]) -> None:
+    def prepare(
+        self, memory: UserMemory, owner: Owner, task: Task, records: Sequence[Record]
+    ) -> None:
         """Embed what decisions about new records will need, so that no request waits for it.
 
         Args:
             memory: their user's, taken before they were stored: if they are erased meanwhile, it
                 is nobody's any more.
+            owner: whose records.
             task: theirs.
             records: which.
         """
+        patient = self._encoder.patient
         if self._trained is None:
-            texts = retrieval_texts(task, tuple(records))
+            remember(self._memories, memory, retrieval_texts(task, tuple(records)), patient)
         else:
-            texts = [record_text(record) for record in records]
-            texts += [record.action for record in records]
-        remember(self._memories, memory, texts, self._encoder.patient)
+            embedder = DecisionEmbedder(patient, self._memories, memory)
+            self._door.open().embed_beside(owner, embedder)
 
     def forget(self, tenant: str, user: str) -> None:
         """After something of a user was deleted: nothing of it stays in memory."""

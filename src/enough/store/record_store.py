@@ -86,6 +86,20 @@ class RecordStore(Protocol):
         """
         ...
 
+    def embed_beside(self, owner: Owner, embedder: Embedder) -> int:
+        """Further vectors of all records, under another fingerprint; how many were computed.
+
+        Vectors that are there are not computed again. They go with their records; deleting one
+        record, or `reembed`, can take others' along, so call it again from time to time.
+        """
+        ...
+
+    def beside(
+        self, owner: Owner, fingerprint: str, ids: Collection[str]
+    ) -> list[tuple[Record, Floats]]:
+        """These records with their further vectors, as far as those are there."""
+        ...
+
     def delete(self, owner: Owner, ids: Collection[str]) -> int:
         """Erase records and their vectors; how many were there."""
         ...

@@ -30,17 +30,17 @@ def reembed(database: Database, owner: Owner, embedder: Embedder) -> int:
             row = find_owner(connection, owner)
             if row is None or row.fingerprint == embedder.fingerprint:
                 return done
-            todo = _outdated(connection, row, key)
+            todo = outdated(connection, row, key)
         for block in todo:
             done += _embed_block(database, owner, embedder, block)
         with database.writing() as connection:
             row = find_owner(connection, owner, lock=True)
-            if row is not None and not _outdated(connection, row, key):
+            if row is not None and not outdated(connection, row, key):
                 _switch(connection, row, embedder.fingerprint)
     raise StoreBusyError(f"user {owner.user!r} is written to all the time; call reembed again")
 
 
-def _outdated(connection: Connection, row: OwnerRow, key: bytes) -> list[int]:
+def outdated(connection: Connection, row: OwnerRow, key: bytes) -> list[int]:
     """The blocks whose texts have no vectors of this encoder yet."""
     t, v = text_block.c, vector_block.c
     wanted = connection.execute(select(t.block, t.version).where(t.owner_id == row.id))

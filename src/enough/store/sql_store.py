@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from enough.errors import DataError, StoreBusyError
 from enough.protocols import Floats
 from enough.records import Candidate, History, Pool, Record
-from enough.store import erasing, reembedding
+from enough.store import beside, erasing, reembedding
 from enough.store.appending import add, distinct, not_stored
 from enough.store.block_rows import blocks_with, in_batches, records_in, source_key, texts
 from enough.store.blocks import parse_line
@@ -143,6 +143,19 @@ class SqlStore:
     def reembed(self, owner: Owner, embedder: Embedder) -> int:
         """Replace all vectors by those of another encoder; how many were computed."""
         return reembedding.reembed(self._database, owner, embedder)
+
+    def embed_beside(self, owner: Owner, embedder: Embedder) -> int:
+        """Further vectors of all records, under another fingerprint; how many were computed."""
+        return beside.embed_beside(self._database, owner, embedder)
+
+    def beside(
+        self, owner: Owner, fingerprint: str, ids: Collection[str]
+    ) -> list[tuple[Record, Floats]]:
+        """These records with their further vectors, as far as those are there."""
+        with self._database.reading() as connection:
+            if (row := find_owner(connection, owner)) is None:
+                return []
+            return beside.vectors_beside(connection, row.id, fingerprint, ids)
 
     def delete(self, owner: Owner, ids: Collection[str]) -> int:
         """Erase records and their vectors; how many were there."""

@@ -46,7 +46,7 @@ async def store_records(request: Request, user: str, body: RecordsIn) -> Reply:
         embedder = RecordEmbedder(service.machinery.encoder.patient, task)
         memory = service.machinery.memories.of(tenant, owner.user)
         added = store.append(owner, records, embedder)
-        service.machinery.selecting.prepare(memory, task, records)
+        service.machinery.selecting.prepare(memory, owner, task, records)
         return {"received": len(records), "added": added, "records": store.count(owner)}
 
     return Reply(await service.in_thread(work))
@@ -127,7 +127,10 @@ async def reembed(request: Request, user: str, task: TaskName) -> Reply:
         known = service.machinery.tasks.named(task)
         embedder = RecordEmbedder(service.machinery.encoder.patient, known)
         owner = Owner(tenant, known.name, named(user))
-        return {"computed": service.door.open().reembed(owner, embedder)}
+        memory = service.machinery.memories.of(tenant, owner.user)
+        computed = service.door.open().reembed(owner, embedder)
+        service.machinery.selecting.prepare(memory, owner, known, ())
+        return {"computed": computed}
 
     return Reply(await service.in_thread(work))
 
