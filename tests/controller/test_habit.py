@@ -16,6 +16,7 @@ from enough.controller.rollout import roll_out
 from enough.controller.task_table import OTHER
 from enough.errors import ConfigError, DataError
 from enough.online.batched_controller import BatchedController
+from enough.online.fast_controller import FastController
 from enough.online.policy import ControllerPolicy
 from enough.teacher.components import TargetConfig
 from tests.controller.toy import labelled
@@ -120,3 +121,19 @@ def test_it_is_kept_with_the_controller(tmp_path: Path) -> None:
 def test_what_cannot_be_is_refused(wrong: dict[str, float], said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         HabitConfig(**wrong)
+
+
+def test_it_is_a_part_of_the_values_that_are_shown() -> None:
+    habit = Habit(HabitConfig(trust=0.4, lead=0.3), {"LaMP-7": CURVE, OTHER: CURVE})
+    model = lively()
+    pool = next(one for one in pools(50, seed=3) if len(one.tokens) > 3 and one.max_records > 3)
+    own = FastController(dataclasses.replace(trained(model), habit=habit)).start(pool)
+    plain = FastController(trained(model)).start(pool)
+    for _ in range(2):
+        ours, theirs = own.values(), plain.values()
+        np.testing.assert_allclose(ours.net, theirs.net + ours.actions[:, 3], atol=1e-6)
+        assert ours.net_stop == pytest.approx(theirs.net_stop + ours.stop[3], abs=1e-6)
+        assert np.unique(ours.actions[:, 3]).tolist() == pytest.approx([-0.3, 0.0])
+        place = int(np.flatnonzero(own.feasible)[-1])
+        own.take(place)
+        plain.take(place)

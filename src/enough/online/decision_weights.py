@@ -90,6 +90,11 @@ class DecisionWeights:
     stop_shifts: Floats
     lead: np.float32
 
+    @property
+    def has_no_habit(self) -> bool:
+        """Whether values are compared as they are."""
+        return not self.lead and not self.stop_shifts.any()
+
 
 def decision_weights(trained: Trained) -> DecisionWeights:
     """Lay out a controller's weights."""

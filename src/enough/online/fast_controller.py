@@ -31,8 +31,9 @@ class StepValues:
     """What the controller thinks at one state with N candidates.
 
     Attributes:
-        actions: (gain, specificity, cost) of taking each record, or (net,), [N, 3 or 1].
-        stop: the same of STOP, [3 or 1].
+        actions: (gain, specificity, cost) of taking each record, or (net,), [N, 3 or 1]; with a
+            habit, what that adds comes last.
+        stop: the same of STOP.
         net: of taking each record, as it is compared; −∞ where it may not be taken, [N].
         net_stop: of STOP, as it is compared.
     """
@@ -136,13 +137,26 @@ class Walk:
         else:
             outcomes[n] = 0
         outputs = len(w.price) // 2 - 1
-        net = outcomes[:n, -2]
-        if w.lead and n:
-            net -= w.lead
-            net[(self._barred > _NEVER_TAKEN).argmax()] += w.lead  # the next in order
+        values = StepValues(
+            outcomes[:n, :outputs],
+            outcomes[n, outputs:-2],
+            outcomes[:n, -2],
+            float(outcomes[n, -1]),
+        )
+        return values if w.has_no_habit else self._with_habit(values)
+
+    def _with_habit(self, values: StepValues) -> StepValues:
+        """Net values as they are compared, and what the habit adds to each as one more part."""
+        w, taken = self._w, len(self.chosen)
+        added = np.full((len(values.net), 1), -w.lead, np.float32)
+        if len(added):
+            added[(self._barred > _NEVER_TAKEN).argmax()] = 0  # the next in order
         shift = self._stop_shifts[min(taken, len(self._stop_shifts) - 1)]
         return StepValues(
-            outcomes[:n, :outputs], outcomes[n, outputs:-2], net, float(outcomes[n, -1] + shift)
+            np.concatenate([values.actions, added], axis=1),
+            np.append(values.stop, shift),
+            values.net + added[:, 0],
+            values.net_stop + float(shift),
         )
 
     def _attend(self) -> None:

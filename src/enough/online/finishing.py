@@ -19,7 +19,7 @@ from enough.protocols import Budget
 from enough.records import History, Pool, Request
 
 _COMPARED_WITH = 5  # records of a fixed-length profile, the usual choice
-_COMPONENTS = ("gain", "specificity", "cost")
+_COMPONENTS = ("gain", "specificity", "cost", "habit")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +56,8 @@ def finished(
     prompt = prompter.prompt(request, records)
     text = prompter.text(request, records)
     found = decisions(trace, pool) if explained else ()
-    has_parts = bool(found) and bool(found[0].stop.parts)
+    parts = PARTS if policy == "untrained" else _COMPONENTS
+    count = len(found[0].stop.parts) if found else 0
     return Selected(
         request=request,
         records=records,
@@ -67,7 +68,7 @@ def finished(
         tokens_saved=_fixed_tokens(walked.budget) - prompt.profile_tokens,
         policy=policy,
         reason=trace.reason,
-        parts=(PARTS if policy == "untrained" else _COMPONENTS) if has_parts else (),
+        parts=parts[:count],
         trace=found,
         left_out=left_out(walked.history, walked.legal, pool, walked.budget, trace)
         if explained

@@ -149,8 +149,8 @@ def decisions(trace: Trace, pool: Pool) -> tuple[Decision, ...]:
 
 
 def _value(action: str, parts: Sequence[float], net: float) -> Value:
-    # With a single head the only part is the sum itself.
-    shown = tuple(map(finite, parts)) if len(parts) > 1 else ()
+    # With a single head the only part is the sum itself, but for a habit.
+    shown = tuple(map(finite, parts)) if len(parts) > 2 else ()
     return Value(action, shown, finite(net))
 
 

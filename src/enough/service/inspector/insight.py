@@ -73,6 +73,8 @@ def _formula(selecting: Selecting, asked: Asked, selected: Selected) -> dict[str
     assert trained is not None  # it has just decided
     price = trained.point.lambda_ if asked.lambda_ is None else asked.lambda_
     weights = {"gain": 1.0, "specificity": trained.point.beta, "cost": -price}
+    if not trained.habit.is_plain:
+        weights["habit"] = 1.0
     if trained.model.config.single_head:
         weights = {}  # its only value is the net one
     return {"weights": weights, "constant": 0.0, "price": price} | _COST
