@@ -12,7 +12,7 @@ README = Path(__file__).parent.parent / "README.md"
 
 @pytest.mark.lm
 def test_the_ten_lines_run(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    code, _ = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     exec(compile(code, str(README), "exec"), {})
     shown = capsys.readouterr().out
     assert re.match(r"[123] of 3 records, \d+ tokens\n", shown)
