@@ -100,6 +100,20 @@ def trained(labels: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     return out, train_small(labels, out)
 
 
+def test_labels_that_a_habit_cannot_use_are_refused_before_anything_is_fitted(
+    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise DataError("off the retriever's order")
+
+    monkeypatch.setattr("enough.controller.train_run.learn_habit", refused)
+    told: list[str] = []
+    with pytest.raises(DataError, match="off the retriever's order"):
+        train_small(labels, tmp_path / "controller", lambda name, *_: told.append(name))
+    assert not [name for name in told if "fit" in name]
+    assert not (tmp_path / "controller").exists()
+
+
 def test_what_is_in_the_folder(trained: tuple[Path, dict[str, Any]]) -> None:
     out, found = trained
     assert sorted(content(out)) == sorted(FILES)

@@ -59,6 +59,8 @@ def train(
             on the same data with the same settings, is not done again.
     """
     learn, select = _parts(data, config.seed)
+    # First of all: labels that do not go along the retriever's order are refused at once.
+    habit = learn_habit(config.habit, learn, max(r.features.max_records for r in data.requests))
     beginning = begin(config, data.requests, data.made_with.encoder)
     config = dataclasses.replace(config, model=beginning.config)
     tasks = list(beginning.tasks)
@@ -85,7 +87,6 @@ def train(
         )
     # The teacher's own decisions are hindsight's, whatever the controller was trained on.
     seen = Labelled.of(select, plain_targets(select, config.targets, "hindsight"))
-    habit = learn_habit(config.habit, learn, max(r.features.max_records for r in data.requests))
     predicted = net_values(model, seen, config.targets, habit)
     decisions = stop_decisions(seen, predicted)
     temperature, offset = fit_stop_calibration(decisions.margins, decisions.stops)
