@@ -17,6 +17,7 @@ from enough.disk_cache import cache_root
 from enough.generators.config import DEFAULT_GENERATOR
 from enough.quiet import quiet_transformers
 
+_WINDOW = 8192  # of the default model
 _CONVERSION = 1  # part of the folder's name: raise it when the conversion changes
 
 log = logging.getLogger(__name__)
@@ -59,10 +60,11 @@ def _converted_default() -> Path:
 
 
 def _convert_prompt_side(source: Path, gguf_file: str, target: Path) -> None:
-    from transformers import AutoConfig, AutoTokenizer  # noqa: PLC0415 (heavy)
+    from transformers import AutoTokenizer, LlamaConfig  # noqa: PLC0415 (heavy)
 
     with quiet_transformers(), redirect_stderr(StringIO()):
-        AutoConfig.from_pretrained(source, gguf_file=gguf_file).save_pretrained(target)
+        # Of the configuration prompts need the window alone; reading the file twice takes seconds.
+        LlamaConfig(max_position_embeddings=_WINDOW).save_pretrained(target)
         AutoTokenizer.from_pretrained(source, gguf_file=gguf_file).save_pretrained(target)
 
 
