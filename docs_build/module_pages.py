@@ -28,7 +28,7 @@ _ADAPTERS = {
     "LlamaIndex": "enough.integrations.llama_index",
 }
 _TAKEN = {"changelog.md": "CHANGELOG.md", "decisions.md": "DECISIONS.md"}
-_MAY_BE_MISSING = {"results.md", "service.md"}  # results are written by `enough results`
+_MAY_BE_MISSING = {"results.md"}  # results are written by `enough results`
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from enough.errors import ModelError
+from enough.generators.decoding_batches import decoded_together
 from enough.generators.hf import HFGenerator
-from enough.generators.steering import decoded_together
 from enough.protocols import Floats, OpenGenerator, Steered, Tokens
 from tests.conftest import TinyModel
 from tests.generators.test_architectures import SIZES

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.service.running import Running, running, settings
+from enough.generators.fake import FakeGenerator
+from enough.service.machinery import Models
+from tests.online.stand_ins import random_controller
+from tests.retrieval.tiny import BagEncoder
+from tests.service.running import Running, SafeTokenizer, running, settings
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,11 @@ def client(shop: Running) -> Iterator[httpx.Client]:
         yield one
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return tmp_path
+@pytest.fixture(scope="module")
+def answering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """One that has a generator, too."""
+    generator = FakeGenerator()
+    generator.tokenizer = SafeTokenizer()
+    loaded = Models(BagEncoder(), generator.tokenizer, 2000, random_controller("", ""), generator)
+    with running(settings(tmp_path_factory.mktemp("answers")), loaded) as one:
+        yield one

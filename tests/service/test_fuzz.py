@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -21,12 +20,7 @@ from schemathesis.checks import (
     status_code_conformance,
 )
 
-from enough.generators.fake import FakeGenerator
-from enough.service.machinery import Models
-from tests.online.stand_ins import random_controller
-from tests.retrieval.tiny import BagEncoder
-from tests.service.running import Running, SafeTokenizer, running, tweets
-from tests.service.running import settings as serving
+from tests.service.running import Running, tweets
 from tests.service.test_records import error_of
 
 IS_LONG = bool(os.environ.get("ENOUGH_LONG_TESTS"))
@@ -37,15 +31,6 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-
-
-@pytest.fixture(scope="module")
-def answering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    generator = FakeGenerator()
-    generator.tokenizer = SafeTokenizer()
-    loaded = Models(BagEncoder(), generator.tokenizer, 2000, random_controller("", ""), generator)
-    with running(serving(tmp_path_factory.mktemp("fuzz")), loaded) as one:
-        yield one
 
 
 @pytest.fixture(scope="module")

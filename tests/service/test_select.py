@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +14,12 @@ from hypothesis import strategies as st
 
 from enough.data.leakage import LeakageControls
 from enough.data.parsing import Place, parse_record
-from enough.generators.fake import FakeGenerator
 from enough.online.personaliser import Enough
 from enough.online.policy import ControllerPolicy
 from enough.online.untrained import UntrainedSelector
 from enough.prompts.template import parse_prompt
 from enough.records import Request
 from enough.retrieval.dense import DenseRetriever
-from enough.service.machinery import Models
 from enough.tasks import LAMP_TASKS
 from tests.online.stand_ins import random_controller
 from tests.retrieval.tiny import BagEncoder
@@ -233,15 +230,6 @@ def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
         encoder.kinds.clear()
         client.post("/v1/users/ann/records", json={"task": "LaMP-7", "records": tweets(1)})
         assert encoder.kinds.count("document") <= 23  # one to search by; of the pool 20 are known
-
-
-@pytest.fixture(scope="module")
-def answering(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    generator = FakeGenerator()
-    generator.tokenizer = SafeTokenizer()
-    loaded = Models(BagEncoder(), generator.tokenizer, 2000, random_controller("", ""), generator)
-    with running(serving(tmp_path_factory.mktemp("answers")), loaded) as one:
-        yield one
 
 
 def test_an_answer_is_one_call_with_the_selected_prompt(answering: Running) -> None:

