@@ -9,11 +9,12 @@ import pytest
 
 from enough.baselines.rspg import RSPGConfig
 from enough.baselines.rspg_strategies import STRATEGIES, Strategies
+from enough.baselines.tools import Foreseeing
 from enough.baselines.towers import PARAMETERS
 from enough.errors import ModelError
 from enough.progress import silent
 from tests.baselines.lessons import QUICK, HurtFake, Steps, content, lesson, material, trained
-from tests.baselines.stand_ins import ids, make_tools
+from tests.baselines.stand_ins import OpenFake, ids, make_tools
 from tests.retrieval.tiny import BagEncoder
 
 CONFIG = RSPGConfig(k=1, fit=QUICK, retriever_fit=QUICK)
@@ -28,6 +29,21 @@ def test_a_strategy_is_chosen_that_finds_what_helps(tmp_path: Path) -> None:
     answered = CONFIG.build(trained(tools, tmp_path / "m")).answer(lesson(99, tools).asked)
     assert ids(answered.records) == ["r1"]
     assert answered.text == "violet"
+
+
+def test_what_is_foreseen_is_what_is_asked_for_later(tmp_path: Path) -> None:
+    tools = make_tools()
+    CONFIG.train(material(tools), tools, tmp_path / "m", silent)
+    generator = OpenFake()
+    method = CONFIG.build(trained(make_tools(generator), tmp_path / "m"))
+    asked = [lesson(number, tools).asked for number in (97, 98, 99)]
+    assert isinstance(method, Foreseeing)
+    method.foresee(asked)
+    for one in asked:
+        method.answer(one)
+    prompts = [prompt.tolist() for prompt in generator.prompts]
+    assert len(prompts) == 6
+    assert prompts[:3] == prompts[3:]
 
 
 def test_none_is_chosen_where_every_record_hurts(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from enough.baselines.feedback import FeedbackKind, Rated, answer_room, rate_profiles
+from enough.baselines.feedback import FeedbackKind, Profile, Rated, answer_room, rate_profiles
 from enough.baselines.fitting import FittingConfig, fit, into_module, seeded, weights_of
 from enough.baselines.method_files import Learned, Weights, load_learned, save_learned
 from enough.baselines.ropg import distil, rate_material, reinforce
@@ -156,16 +156,25 @@ class RSPGPre:
 
     def answer(self, asked: Asked) -> Answered:
         """All retrievals, then one of their profiles in one call; of equal scores the first."""
+        strategy, records, seconds = self._chosen(asked)
+        answered = self._tools.answer(asked.request, records, f"strategy {strategy}")
+        return replace(answered, own_retrieval=seconds)
+
+    def foresee(self, many: Sequence[Asked]) -> None:
+        """Have the generator write all these answers together."""
+        chosen = [(asked.request, self._chosen(asked)[1]) for asked in many]
+        self._tools.write_together(chosen)
+
+    def _chosen(self, asked: Asked) -> tuple[str, Profile, float]:
+        """The strategy, its profile, and the seconds that all the retrievals took."""
         request = asked.request
         started = time.perf_counter()
         profiles = self._strategies.profiles(request, asked.history)
         seconds = time.perf_counter() - started
         seen = torch.from_numpy(self._strategies.features(request, profiles))
         with torch.no_grad():
-            chosen = int(self._selector(seen)[:, 0].argmax())
-        reason = f"strategy {STRATEGIES[chosen]}"
-        answered = self._tools.answer(request, profiles[chosen], reason)
-        return replace(answered, own_retrieval=seconds)
+            best = int(self._selector(seen)[:, 0].argmax())
+        return STRATEGIES[best], profiles[best], seconds
 
 
 def new_selector(width: int, seed: int) -> nn.Module:
