@@ -93,12 +93,19 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
 
 
 def test_help_is_instant() -> None:
-    def seconds() -> float:
+    """0.4 s, or six bare starts with Typer where the machine is busy."""
+
+    def seconds(*arguments: str) -> float:
         started = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "enough", "--help"], capture_output=True, check=True)
+        subprocess.run([sys.executable, *arguments], capture_output=True, check=True)
         return time.perf_counter() - started
 
-    assert min(seconds() for _ in range(5)) < 0.4
+    turns = [
+        (seconds("-c", "import rich.panel, typer"), seconds("-m", "enough", "--help"))
+        for _ in range(5)
+    ]
+    bare, ours = (min(times) for times in zip(*turns, strict=True))
+    assert ours < max(0.4, 6 * bare)
 
 
 def test_the_public_interface() -> None:

@@ -14,7 +14,7 @@ from enough.cli import app
 from enough.controller.model import ModelConfig
 from enough.controller.optimisation import FitConfig
 from enough.demo.config import DemoConfig
-from enough.demo.run import FALLBACK, OURS, WARM, run_demo
+from enough.demo.run import BUNDLED, FALLBACK, OURS, WARM, run_demo
 from enough.errors import ConfigError, DataError
 from enough.generators.fake import FakeGenerator
 from enough.labels.config import LabelConfig
@@ -60,6 +60,20 @@ def test_every_stage(tmp_path: Path) -> None:
     users = {row.user for row in told.comparison.rows(told.point)}
     trained_on = {tree["user"] for tree in _requests(tmp_path / "labels")}
     assert not users & trained_on, "nobody reported was learnt from"
+
+
+def test_the_bundled_controller_stands_beside_them_as_it_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = run_demo(small(), tmp_path, silent)
+    lines = {line.selector: line for line in told.comparison.lines(told.point, "all")}
+    assert BUNDLED not in lines, "it was made with another encoder than this one"
+    ours = told.trained[OURS]
+    monkeypatch.setattr("enough.demo.run.default_controller", lambda **_: ours)
+    again = run_demo(small(), tmp_path, silent)
+    lines = {line.selector: line for line in again.comparison.lines(again.point, "all")}
+    assert dataclasses.replace(lines[BUNDLED], selector=OURS, gap=lines[OURS].gap) == lines[OURS]
+    assert BUNDLED in {line.selector for line in again.planted}
 
 
 def _requests(labels: Path) -> list[dict[str, Any]]:

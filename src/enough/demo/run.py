@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from enough.controller.bundled import default_controller
 from enough.controller.checkpoint import Trained
 from enough.controller.labelled_folder import read_labelled
 from enough.data.synthetic import World, make_world
@@ -27,12 +28,13 @@ from enough.labels.folder import LabelFolder
 from enough.online.policy import ControllerPolicy
 from enough.online.untrained import UntrainedConfig, UntrainedSelector
 from enough.progress import OnStep
-from enough.protocols import Generator
+from enough.protocols import Generator, Selector
 from enough.teacher.components import TargetConfig
 from enough.teacher.oracle_config import OracleConfig
 from enough.teacher.preparation import load_stages
 
-OURS, WARM, FALLBACK = "ENOUGH", "ENOUGH, one round", "untrained"
+OURS, WARM = "ENOUGH", "ENOUGH, one round"
+BUNDLED, FALLBACK = "as it comes", "untrained"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +136,12 @@ def _compare(
     contenders = [
         Contender(name, ControllerPolicy(one, encoder), one.point) for name, one in trained.items()
     ]
+    others: dict[str, Selector] = {FALLBACK: UntrainedSelector(encoder, UntrainedConfig())}
+    bundled = default_controller(
+        encoder=encoder.fingerprint, tokenizer=generator.tokenizer.fingerprint
+    )
+    if bundled is not None:
+        others[BUNDLED] = ControllerPolicy(bundled, encoder)
     return run_comparison(
         shop.datasets,
         labels,
@@ -141,7 +149,7 @@ def _compare(
         stages=shop.stages,
         generator=generator,
         config=config.compare,
-        others={FALLBACK: UntrainedSelector(encoder, UntrainedConfig())},
+        others=others,
         on_step=shop.on_step,
     )
 
