@@ -24,8 +24,8 @@ from tests.online.test_batched_controller import VARIANTS, lively, pools
 from tests.online.test_fast_controller import POINT, trained
 from tests.retrieval.tiny import BagEncoder
 
-CURVE = ((0.0, 0.0, 0.0), (0.5, 0.25, 0.1), (0.6, 0.0, 0.2), (1.0, 0.0, 0.3))
-"""At β = 0.4 and λ = 1: J = 0, 0.5, 0.4, 0.7."""
+CURVE = ((0.0, 0.0, 0.0, 0.0), (0.5, 0.25, 0.1, 0.3), (0.6, 0.0, 0.2, 0.1), (1.0, 0.0, 0.3, 0.7))
+"""At β = 0.4 and λ = 1: J = 0, 0.5, 0.4, 0.7; with ρ = 0.5: 0, 0.35, 0.35, 0.35."""
 PRICED = TargetConfig(0.4, 1.0)
 
 
@@ -38,6 +38,16 @@ def test_what_is_added_to_stop_by_hand() -> None:
     # At λ = 10: J = 0, −0.4, −1.4, −2: going on costs the average request 0.4, 1, 0.6.
     dear = habit.stop_shifts("LaMP-7", TargetConfig(0.4, 10.0))
     np.testing.assert_allclose(dear, [0.4, 1.0, 0.6, 0.0])
+
+
+def test_losses_count_more_than_gains_by_hand() -> None:
+    habit = Habit(HabitConfig(trust=0.5, aversion=0.5), {"LaMP-7": CURVE})
+    shifts = habit.stop_shifts("LaMP-7", PRICED)
+    np.testing.assert_allclose(shifts, [-0.35, 0.0, 0.0, 0.0], atol=1e-12)
+    fearful = Habit(HabitConfig(trust=0.5, aversion=2.0), {"LaMP-7": CURVE})
+    # J = 0, −0.1, 0.2, −0.7: two records are best, and nothing after them.
+    shifts = fearful.stop_shifts("LaMP-7", PRICED)
+    np.testing.assert_allclose(shifts, [-0.2, -0.3, 0.9, 0.0], atol=1e-12)
 
 
 def test_an_unknown_task_has_the_mean_of_all() -> None:
@@ -63,9 +73,9 @@ def test_values_as_they_are_compared_by_hand() -> None:
 @given(st.lists(st.floats(-1, 1), min_size=2, max_size=8), st.floats(0.001, 0.01))
 def test_hardly_any_trust_is_the_best_fixed_length(nets: list[float], trust: float) -> None:
     """Whatever a controller says about single requests, if it says little."""
-    curve = tuple((net, 0.0, 0.0) for net in [0.0, *nets])
+    curve = tuple((net, 0.0, 0.0, 0.0) for net in [0.0, *nets])
     shifts = Habit(HabitConfig(trust), {"t": curve}).stop_shifts("t", PRICED)
-    values = np.array([net for net, _, _ in curve])
+    values = np.array([net for net, *_ in curve])
     taken = 0
     while taken < len(nets) and shifts[taken] < 1e-6:  # 1e-6: what the next seems to be worth
         taken += 1
@@ -95,6 +105,7 @@ def test_the_mean_of_labels_along_the_retrievers_order() -> None:
     for length, profile in enumerate([(), (0,), (0, 1), (0, 1), (0, 1)]):  # two records in all
         gains = [one.components.gain[one.tree.profiles.index(profile)] for one in requests]
         assert curve[length, 0] == pytest.approx(np.mean(gains))
+        assert curve[length, 3] == pytest.approx(np.mean([max(-gain, 0) for gain in gains]))
     assert habit.curves[OTHER] == habit.curves[task]
     assert learn_habit(HabitConfig(lead=0.2), requests, 4) == Habit(HabitConfig(lead=0.2))
 
@@ -116,6 +127,8 @@ def test_it_is_kept_with_the_controller(tmp_path: Path) -> None:
         ({"trust": 0.0}, "above 0 and at most 1"),
         ({"trust": 1.1}, "at most 1"),
         ({"lead": -1.0}, "negative"),
+        ({"trust": 0.5, "aversion": -1.0}, "aversion must not be negative"),
+        ({"aversion": 0.5}, "changes nothing with a habit.trust of 1"),
     ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, float], said: str) -> None:

@@ -125,7 +125,14 @@ def load_controller(
             stop_offset=settings["stop_offset"],
             habit=Habit.of_table(settings["habit"]) if "habit" in settings else Habit(),
         )
-    except (AssertionError, AttributeError, KeyError, RuntimeError, TypeError) as error:
+    except (
+        AssertionError,
+        AttributeError,
+        KeyError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise ModelError(
             f"{folder / SETTINGS}: damaged ({type(error).__name__}: {error}); copy it again"
         ) from error

@@ -1,9 +1,11 @@
 """What suits a task's average request, and how far decisions stay with it.
 
-In: labels along the retriever's order. Out: `Habit`: the mean gain, specificity and cost of the
-retriever's first n records, task by task. With a trust s below 1, a record goes in if
+In: labels along the retriever's order. Out: `Habit`: the mean gain, specificity, cost and loss of
+the retriever's first n records, task by task. With a trust s below 1, a record goes in if
 s · (its net value − STOP's) + (1 − s) · (what the average request gains by going on) is above 0;
-s → 0 is the best fixed length of every task. With a lead κ, a record out of the retriever's order
+s → 0 is the best fixed length of every task. With an aversion ρ, what that request loses counts
+1 + ρ times: a length that helps half of the requests and harms the others is not worth taking. With
+a lead κ, a record out of the retriever's order
 must be worth κ more than what stands before it. Predictions of single requests are noisy, and the
 best of twenty noisy ones is mostly too good to be true; both ask for more than a lucky number.
 """
@@ -22,8 +24,11 @@ from enough.errors import ConfigError, DataError
 from enough.teacher.components import TargetConfig
 from enough.teacher.utility import Values, net_objective, utility
 
-Curve = tuple[tuple[float, float, float], ...]
-"""Mean (gain, specificity, cost) of the retriever's first 0, 1, … records."""
+Curve = tuple[tuple[float, float, float, float], ...]
+"""Mean (gain, specificity, cost, loss) of the retriever's first 0, 1, … records.
+
+The loss of a request is its gain, where that is negative, without the sign.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +38,22 @@ class HabitConfig:
     Attributes:
         trust: s, the weight of a request's own values against the average; 1 looks at them alone.
         lead: κ, what a record out of the retriever's order must be worth beyond those in it.
+        aversion: ρ, how much more than gains losses count in what suits the average request.
     """
 
     trust: float = 1.0
     lead: float = 0.0
+    aversion: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 < self.trust <= 1:
             raise ConfigError(f"habit.trust must be above 0 and at most 1, not {self.trust}")
         if not self.lead >= 0:
             raise ConfigError(f"habit.lead must not be negative, but is {self.lead}")
+        if not self.aversion >= 0:
+            raise ConfigError(f"habit.aversion must not be negative, but is {self.aversion}")
+        if self.aversion > 0 and self.trust == 1:
+            raise ConfigError("habit.aversion changes nothing with a habit.trust of 1: give less")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,7 @@ class Habit:
     """The settings, and what the average request of every task looks like.
 
     Attributes:
-        config: trust and lead.
+        config: trust, lead and aversion.
         curves: by task, all of one length; empty where trust is 1.
     """
 
@@ -67,8 +78,9 @@ class Habit:
         curve = self.curves.get(task, self.curves.get(OTHER))
         if curve is None:
             return np.zeros(1)
-        gain, specificity, cost = np.array(curve).T
+        gain, specificity, cost, loss = np.array(curve).T
         net = net_objective(utility(gain, specificity, point.beta), cost, point.lambda_)
+        net -= self.config.aversion * loss
         ahead = np.maximum.accumulate(net[::-1])[::-1]  # the best from each length on
         trust = self.config.trust
         shifts = np.zeros(len(net))  # at the horizon there is nothing to compare with
@@ -143,7 +155,8 @@ def learn_habit(config: HabitConfig, requests: Sequence[LabelledRequest], horizo
             ) from None
         nodes += nodes[-1:] * (horizon + 1 - len(nodes))
         parts = one.components
-        values = np.stack([parts.gain, parts.specificity, parts.cost], axis=1)[nodes]
+        loss = np.maximum(-parts.gain, 0.0)
+        values = np.stack([parts.gain, parts.specificity, parts.cost, loss], axis=1)[nodes]
         of_task.setdefault(one.tree.of.task, []).append(values)
     means = {task: np.mean(values, axis=0) for task, values in sorted(of_task.items())}
     means[OTHER] = np.mean(list(means.values()), axis=0)
@@ -151,4 +164,4 @@ def learn_habit(config: HabitConfig, requests: Sequence[LabelledRequest], horizo
 
 
 def _curve(mean: NDArray[np.float64]) -> Curve:
-    return tuple((float(g), float(p), float(c)) for g, p, c in mean)
+    return tuple((float(g), float(p), float(c), float(loss)) for g, p, c, loss in mean)
