@@ -46,7 +46,7 @@ def answers_about(tasks: Sequence[str], methods: Sequence[str] = tuple(METHODS))
         "against": "enough",
         "empty": "empty",
         "beta": 0.4,
-        "lambda": 0.3,
+        "lambda": 0.2,
     }
 
 
@@ -89,7 +89,7 @@ def made_up_rows(
                             log_likelihood_gain=gain / 2 if one_prompt else None,
                             gain=gain if one_prompt else None,
                             specificity=0.1 * gain if one_prompt else None,
-                            net=1.04 * gain - 0.3 * spent / 1024 if one_prompt else None,
+                            net=1.04 * gain - 0.2 * spent / 1024 if one_prompt else None,
                         )
                     )
     return rows
@@ -102,7 +102,7 @@ def _reference(task: Task, rng: np.random.Generator) -> str:
 
 
 def made_up_outcomes(
-    tasks: Sequence[str], users: int = 30, lambdas: Sequence[float] = (0.1, 0.3, 1.0, 3.0)
+    tasks: Sequence[str], users: int = 30, lambdas: Sequence[float] = (0.1, 0.2, 1.0, 3.0)
 ) -> list[PublishedOutcome]:
     """Both slices; the first task's history is worth nothing. ENOUGH has three seeds."""
     rng = np.random.default_rng(1)

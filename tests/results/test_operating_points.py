@@ -138,12 +138,12 @@ def test_ratios() -> None:
 
 def test_the_words_of_made_up_outcomes() -> None:
     points = operating_points(made_up_outcomes(["LaMP-1", "LaMP-7"], 12))
-    assert [point.lambda_ for point in points] == [0.1, 0.3, 1.0, 3.0]
+    assert [point.lambda_ for point in points] == [0.1, 0.2, 1.0, 3.0]
     text = lengths_section(points)
     difference = against_best(points[1], points[1].resampling())
     assert difference is not None
     said = verdict(difference.interval, 24)
-    assert f"| {said} |" in text.split("| 0.3 |")[1].split("\n")[0]
+    assert f"| {said} |" in text.split("| 0.2 |")[1].split("\n")[0]
     assert f"{difference.observed:+.3f}".replace("-", "−") in text
     closely = default_section(points[1])
     ours = points[1].ours

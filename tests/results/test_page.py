@@ -44,7 +44,7 @@ def headings(text: str) -> list[str]:
 RUN, LENGTHS, CLOSELY, METHODS = (
     "## What was run",
     "## Net utility against fixed lengths",
-    "## At λ = 0.3",
+    "## At λ = 0.2",
     "## All methods",
 )
 

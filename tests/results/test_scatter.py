@@ -86,7 +86,7 @@ def test_no_method_has_our_colour_and_none_looks_like_another() -> None:
 
 
 def test_figures_of_both_sources() -> None:
-    (point,) = operating_points(made_up_outcomes(["LaMP-2", "LaMP-7"], 8, [0.3]))
+    (point,) = operating_points(made_up_outcomes(["LaMP-2", "LaMP-7"], 8, [0.2]))
     methods = measure_methods(made_up_answers())
     both = figures(methods, point)
     assert list(both) == [QUALITY, UTILITY]

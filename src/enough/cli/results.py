@@ -23,7 +23,7 @@ def results(
     ] = _PAGE,
     lambda_: Annotated[
         float, typer.Option("--lambda", help="The λ that is looked at closely.")
-    ] = 0.3,
+    ] = 0.2,
     machine: Annotated[str, typer.Option(help="What it ran on, in words.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

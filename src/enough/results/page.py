@@ -26,7 +26,7 @@ from enough.results.wording import joined, markdown_table, plain_text
 from enough.run_folders import write_whole
 
 FOLDER = "figures"
-DEFAULT_LAMBDA = 0.3
+DEFAULT_LAMBDA = 0.2
 
 
 @dataclass(frozen=True, slots=True)
