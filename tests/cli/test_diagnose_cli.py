@@ -60,3 +60,10 @@ def test_people_are_asked_for_without_any_model(tmp_path: Path) -> None:
     (section,) = json.loads(run("diagnose", "human-evaluation", "--out", tmp_path, "--json"))
     assert "enough annotate export" in section["answer"]
     assert "Do people prefer" in run("diagnose", "human-evaluation", "--out", tmp_path)
+    page = tmp_path / "page.md"
+    run("diagnose", "human-evaluation", "--out", tmp_path, "--markdown", page, "--machine", "mine")
+    written = page.read_text(encoding="utf-8")
+    assert written.startswith("# Diagnostics\n\nTasks of made-up people: ")
+    assert "Machine: mine." in written
+    assert "Do people prefer" in written
+    assert written.endswith("This page is made by `enough diagnose human-evaluation`.\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from enough.cli.terminal import progress_bars
+from enough.cli.terminal import check_writable, progress_bars
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,6 +43,10 @@ def diagnose(
     labels: Labels = None,
     controller: Controller = None,
     out: Out = _FOLDER,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write what they show into this file instead.")
+    ] = None,
+    machine: Annotated[str, typer.Option(help="For that file: what it ran on, in words.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure diagnostics of a study, and print what they show.
@@ -57,11 +61,19 @@ def diagnose(
         typer.echo("\n".join(DIAGNOSTICS))
         return
     _require_known(names)
+    check_writable(markdown)
     diagnosis = _diagnosis(config, data, labels, controller)
     with progress_bars() as update:
-        sections = DiagnoseRun(diagnosis, out, update).sections(names)
+        run = DiagnoseRun(diagnosis, out, update)
+        sections = run.sections(names)
+    if markdown is not None:
+        command = f"enough diagnose {' '.join(names)}{_named(config)}"
+        _write_page(markdown, sections, about=run.about.in_words, machine=machine, command=command)
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(one) for one in sections], indent=2))
+        return
+    if markdown is not None:
+        typer.echo(str(markdown))
         return
     from rich.console import Console
 
@@ -100,6 +112,23 @@ def report(
         return
     typer.echo(f"{len(built.measured)} measured, {len(names) - len(built.measured)} were there.")
     typer.echo(f"Open {built.page} in a browser.")
+
+
+def _named(config: Path | None) -> str:
+    """Where files lie on this machine is nobody's business."""
+    if config is None:
+        return ""
+    return f" --config {config.name if config.is_absolute() else config}"
+
+
+def _write_page(
+    path: Path, sections: Sequence[Section], *, about: str, machine: str, command: str
+) -> None:
+    from enough.results.diagnostics_page import diagnostics_page
+    from enough.run_folders import write_whole
+
+    page = diagnostics_page(sections, about=about, machine=machine, command=command)
+    write_whole(path, page.encode())
 
 
 def _require_known(names: Sequence[str]) -> None:

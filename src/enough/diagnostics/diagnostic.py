@@ -34,6 +34,16 @@ class About:
     generator: str = ""
     retriever: str = ""
 
+    @property
+    def in_words(self) -> str:
+        """A sentence or two."""
+        people = "made-up people" if self.is_made_up else "the logs given"
+        return (
+            f"Tasks of {people}: {', '.join(self.tasks)}; β = {self.point.beta:g}, "
+            f"λ = {self.point.lambda_:g}, at most {self.max_records} records. Generator: "
+            f"{self.generator}. Retriever: {self.retriever}."
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
