@@ -18,6 +18,7 @@ from tests.retrieval.tiny import BagEncoder
 WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath")
 SETTINGS = """
 chunk = 4
+[engine]
 workers = 1
 [retrieval]
 retriever = "recency"

@@ -1,0 +1,30 @@
+"""One Ray of two CPUs for all tests that need it; it is gone afterwards."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def two_cpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    ray = pytest.importorskip("ray")
+    quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "OMP_NUM_THREADS": "1"}
+    with pytest.MonkeyPatch.context() as patch:
+        # Workers have the environment Ray was started in: caches of their own, as on a cluster.
+        patch.setenv("ENOUGH_CACHE", str(tmp_path_factory.mktemp("cache of workers")))
+        for name, value in quiet.items():
+            patch.setenv(name, value)
+        ray.init(
+            address="local",
+            num_cpus=2,
+            num_gpus=0,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            object_store_memory=100_000_000,
+        )
+        yield
+        ray.shutdown()
