@@ -1,4 +1,4 @@
-"""Labelling on Ray: the same bytes as without, whoever is lost on the way."""
+"""Labelling on Ray: workers that are lost, runs that go on elsewhere."""
 
 from __future__ import annotations
 
@@ -18,18 +18,13 @@ from enough.fleet.config import EngineConfig
 from enough.labels.ray_labels import RayFleet
 from enough.labels.scoring_calls import CallReport
 from enough.labels.workers import Processes
-from enough.labels.workplace import ChunkDone, Event, Fleet
+from enough.labels.workplace import ChunkDone, Event
 from enough.run_folders import read_json
-from tests.labels.runs import SlowGenerator, digest, small_config, small_run, small_stages
+from tests.fleet.test_contract import label
+from tests.labels.runs import SlowGenerator, digest
 
 pytestmark = pytest.mark.usefixtures("two_cpus")
 TWO = EngineConfig(kind="ray", workers=2)
-
-
-def label(folder: Path, fleet: Fleet, load: Any = SlowGenerator) -> list[Event]:
-    config, events = small_config(), list[Event]()
-    small_run(folder, config).run(partial(small_stages, config), load, fleet, events.append)
-    return events
 
 
 class Logged(SlowGenerator):
@@ -43,16 +38,6 @@ class Logged(SlowGenerator):
 
 def fresh(events: list[Event]) -> int:
     return sum(e.profiles for e in events if isinstance(e, CallReport) and not e.from_journal)
-
-
-def test_the_same_bytes_with_ray_or_without(tmp_path: Path) -> None:
-    alone = label(tmp_path / "alone", Processes(1))
-    fleet = RayFleet(TWO)
-    told = label(tmp_path / "ray", fleet)
-    assert digest(tmp_path / "ray") == digest(tmp_path / "alone")
-    assert sorted(map(str, told)) == sorted(map(str, alone))
-    assert fleet.workers == 2
-    assert not (tmp_path / "ray" / "journal").exists()
 
 
 def test_a_killed_worker_costs_one_call_and_no_label(tmp_path: Path) -> None:
@@ -72,6 +57,7 @@ def test_a_killed_worker_costs_one_call_and_no_label(tmp_path: Path) -> None:
     told = label(tmp_path / "ray", RayFleet(TWO), partial(Logged, log, pids, 0.05))
     killer.join()
     assert digest(tmp_path / "ray") == digest(tmp_path / "alone")
+    assert not (tmp_path / "ray" / "journal").exists()
     assert len(list(pids.iterdir())) == 3, "another worker took the place of the lost one"
     # Counted once, whoever made it, and nothing that a lost worker had told of was made again.
     assert fresh(told) == read_json(tmp_path / "ray" / "manifest.json")["counts"]["calls"]

@@ -113,7 +113,7 @@ class _Crew(Generic[Job]):
         has_gpu = engine.gpus_per_worker > 0
         # Stored once, not once for every worker.
         self._arguments = (ray.put(open_work), logging.getLogger().level, has_gpu)
-        self._lost = ray.exceptions
+        self._errors = ray.exceptions
         self._busy: dict[Any, _Post[Job]] = {}  # by what Ray answers with
         self._idle: list[_Post[Job]] = []
         self._returned: deque[Job] = deque()  # of lost workers; these go first
@@ -173,15 +173,15 @@ class _Crew(Generic[Job]):
 
     def _hear(self, answer: Any) -> None:
         """What an actor has to say: that it is open, news, a result, or nothing ever again."""
-        post, lost = self._busy[answer], self._lost
+        post, errors = self._busy[answer], self._errors
         try:
             said = self._ray.get(answer if post.job is None else next(answer))
         except (
-            lost.RayActorError,
-            lost.ObjectLostError,
-            lost.WorkerCrashedError,
-            lost.NodeDiedError,
-            lost.OutOfMemoryError,
+            errors.RayActorError,
+            errors.ObjectLostError,
+            errors.WorkerCrashedError,
+            errors.NodeDiedError,
+            errors.OutOfMemoryError,
             StopIteration,
         ) as error:
             self._replace(answer, error)
