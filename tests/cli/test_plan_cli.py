@@ -50,7 +50,7 @@ def test_the_plan_comes_near_what_labelling_spends(log: Path, tmp_path: Path) ->
     assert found["requests"] == real["requests"] == 20
     for name in ("calls", "tokens", "profiles"):
         assert found[name] == pytest.approx(real["counts"][name], rel=0.3), name
-    seconds = found["tokens"] / 837 + found["calls"] * 4.1e-5 + 20
+    seconds = found["tokens"] / 890 + found["calls"] * 4.1e-5 + 20
     assert found["hours"] == pytest.approx(seconds / 3600)
 
 

@@ -26,24 +26,30 @@ def two_cpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def _start(ray: Any) -> None:
-    """Ray gives itself 30 seconds, which a crowded machine may not have; so once more."""
-    for is_last in (False, False, True):
-        try:
-            ray.init(
-                address="local",
-                num_cpus=2,
-                num_gpus=0,
-                include_dashboard=False,
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                object_store_memory=100_000_000,
-            )
-        except Exception as error:  # it has no better name for it
-            if is_last or "timed out during startup" not in str(error):
-                raise
-            ray.shutdown()
-        else:
+    """Ray gives itself 30 seconds, which a crowded machine may not have; so three times."""
+    for _ in range(3):
+        if _is_started(ray):
             return
-        with warnings.catch_warnings():  # of processes of the start that failed
+        with warnings.catch_warnings():  # of the processes of a start that failed
             warnings.simplefilter("ignore", ResourceWarning)
             gc.collect()
+    pytest.skip("Ray did not start within three times 30 seconds: this machine is too busy")
+
+
+def _is_started(ray: Any) -> bool:
+    try:
+        ray.init(
+            address="local",
+            num_cpus=2,
+            num_gpus=0,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            object_store_memory=100_000_000,
+        )
+    except Exception as error:  # Ray has no better name for it
+        ray.shutdown()
+        if "timed out during startup" not in str(error):
+            raise
+        return False
+    return True
