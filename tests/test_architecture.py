@@ -21,6 +21,7 @@ FLOW = [
     "generators",
     "tuning",
     "teacher",
+    "fleet",
     "labels",
     "controller",
     "online",
@@ -38,7 +39,16 @@ FLOW = [
     "cli",
 ]
 FORBIDDEN = {"utils", "common", "helpers", "base", "manager", "misc"}
-HEAVY = ("torch", "transformers", "numpy", "httpx", "fastapi", "sqlalchemy", "prometheus_client")
+HEAVY = (
+    "ray",
+    "torch",
+    "transformers",
+    "numpy",
+    "httpx",
+    "fastapi",
+    "sqlalchemy",
+    "prometheus_client",
+)
 
 
 def modules() -> list[Path]:

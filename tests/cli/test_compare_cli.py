@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from enough.cli import app
 from enough.errors import ConfigError, DataError, ModelError
-from tests.cli.test_label_cli import WORDS, label, models  # noqa: F401 (fixtures)
+from tests.cli.test_label_cli import label, models  # noqa: F401 (fixtures)
 from tests.cli.test_train_cli import SETTINGS
+from tests.cli.tweets import WORDS
 from tests.data.world import write_tweet_log
 from tests.retrieval.tiny import BagEncoder
 
@@ -41,7 +42,7 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def labels(log: Path, tmp_path: Path) -> Path:
-    from tests.cli.test_label_cli import SETTINGS as LABELLING
+    from tests.cli.tweets import SETTINGS as LABELLING
 
     settings = 'split = "label"\n' + LABELLING
     (tmp_path / "settings.toml").write_text(settings)
@@ -112,7 +113,7 @@ def test_a_second_round_along_ways_no_reference_had_a_hand_in(
 
 
 def test_labelled_users_are_not_reported(log: Path, tmp_path: Path) -> None:
-    from tests.cli.test_label_cli import SETTINGS as LABELLING
+    from tests.cli.tweets import SETTINGS as LABELLING
 
     (tmp_path / "settings.toml").write_text(LABELLING)  # all of train
     label(log, "--out", tmp_path / "all")

@@ -12,24 +12,8 @@ from typer.testing import CliRunner
 from enough.cli import app
 from enough.errors import ConfigError, DataError, UnknownNameError
 from enough.generators.fake import FakeGenerator
-from tests.data.world import write_tweet_log
+from tests.cli.tweets import SETTINGS, write_small_log
 from tests.retrieval.tiny import BagEncoder
-
-WORDS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath")
-SETTINGS = """
-chunk = 4
-workers = 1
-[retrieval]
-retriever = "recency"
-[matching]
-controls = 2
-[search]
-max_records = 4
-actions = 3
-width = 2
-[calibration]
-requests = 10
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -41,16 +25,7 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """Ten users with two to eleven records each."""
-    tweets = {
-        f"u{n}": [f"{WORDS[(n + i) % 8]} {WORDS[(n * i) % 8]} {n} {i}" for i in range(2 + n)]
-        for n in range(10)
-    }
-    answers = [
-        (f"u{n % 10}", f"{WORDS[n % 8]} and {WORDS[(n + 3) % 8]} along the way") for n in range(20)
-    ]
-    (tmp_path / "settings.toml").write_text(SETTINGS)
-    return write_tweet_log(tmp_path / "LaMP_7", tweets, answers)
+    return write_small_log(tmp_path)
 
 
 def label(log: Path, *arguments: object) -> str:

@@ -16,6 +16,7 @@ from enough.controller.optimisation import FitConfig
 from enough.controller.train_config import TrainConfig
 from enough.controller.train_folder import TrainRun
 from enough.labels.run import LabelRun
+from enough.labels.workers import Processes
 from enough.progress import OnStep, silent
 from enough.records import Dataset
 from tests.labels.runs import SlowGenerator, small_config, small_dataset, small_stages
@@ -33,7 +34,7 @@ def small_labels(folder: Path) -> Path:
     """Labels of 24 requests of 12 users."""
     config = small_config()
     run = LabelRun([dataset()], config, folder)
-    run.run(partial(small_stages, config), SlowGenerator, 1)
+    run.run(partial(small_stages, config), SlowGenerator, Processes(1))
     return folder
 
 

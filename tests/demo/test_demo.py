@@ -18,6 +18,7 @@ from enough.demo.run import BUNDLED, FALLBACK, OURS, WARM, run_demo
 from enough.errors import ConfigError, DataError
 from enough.generators.fake import FakeGenerator
 from enough.labels.config import LabelConfig
+from enough.labels.workers import Processes
 from enough.progress import silent
 from tests.retrieval.tiny import BagEncoder
 
@@ -30,7 +31,7 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(
         "enough.evaluation.workshop.load_generator", lambda config, threads: FakeGenerator()
     )
-    monkeypatch.setattr("enough.evaluation.workshop.worker_count", lambda config: 1)
+    monkeypatch.setattr("enough.evaluation.workshop.load_fleet", lambda config: Processes(1))
     monkeypatch.setattr("enough.retrieval.pools.load_encoder", BagEncoder)
     monkeypatch.setenv("ENOUGH_CACHE", str(tmp_path / "cache"))
 

@@ -21,6 +21,7 @@ from enough.diagnostics.diagnostic import About
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.study import Study, StudyConfig
 from enough.evaluation.workshop import Workshop
+from enough.fleet.config import EngineConfig
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
 from enough.progress import OnStep, silent
@@ -33,7 +34,7 @@ from tests.evaluation.evaluate_fakes import LIGHT, Worded, stages
 POINT = TargetConfig(beta=0.4, lambda_=0.5)
 LABEL = LabelConfig(
     split="label",
-    workers=1,
+    engine=EngineConfig(workers=1),
     slices=SliceConfig(tune=0.01, label=0.5, select=0.24, report=0.25),
     retrieval=RetrievalConfig(pool=5),
     matching=LIGHT,

@@ -13,6 +13,7 @@ from enough.controller.train_config import TrainConfig
 from enough.evaluation.recipe import Recipe
 from enough.generators.config import GeneratorConfig
 from enough.generators.fake import FakeGenerator
+from enough.labels.workers import Processes
 from enough.run_folders import read_json
 from enough.teacher.proposals import SearchConfig
 from tests.evaluation.evaluate_fakes import Broken, config, datasets, evaluate, line
@@ -34,7 +35,7 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[GeneratorCon
         return FakeGenerator()
 
     monkeypatch.setattr("enough.evaluation.workshop.load_generator", load)
-    monkeypatch.setattr("enough.evaluation.workshop.worker_count", lambda _: 1)
+    monkeypatch.setattr("enough.evaluation.workshop.load_fleet", lambda _: Processes(1))
     monkeypatch.setenv("ENOUGH_CACHE", str(tmp_path / "cache"))
     return loaded
 

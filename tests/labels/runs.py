@@ -21,6 +21,7 @@ from enough.generators.fake import FakeGenerator
 from enough.labels.config import LabelConfig
 from enough.labels.journal import call_key
 from enough.labels.run import LabelRun
+from enough.labels.workers import Processes
 from enough.matching.matcher import MatchConfig
 from enough.protocols import OnBatch, ScoredSequence
 from enough.records import Dataset, Example, Record, Request
@@ -123,7 +124,7 @@ def main() -> None:
     small_run(Path(folder), config).run(
         partial(small_stages, config),
         partial(SlowGenerator, Path(log), float(seconds)),
-        int(workers),
+        Processes(int(workers)),
     )
 
 

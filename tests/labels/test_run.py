@@ -18,7 +18,8 @@ from enough.labels.folder import LabelFolder
 from enough.labels.run import LabelRun
 from enough.labels.scoring_calls import CallReport
 from enough.labels.target_files import read_targets
-from enough.labels.workers import Event
+from enough.labels.workers import Processes
+from enough.labels.workplace import Event
 from enough.protocols import OnBatch, ScoredSequence
 from enough.records import Example
 from enough.run_folders import held_folder, read_json
@@ -42,7 +43,7 @@ def run(
     config = config or small_config()
     events: list[Event] = []
     made = small_run(folder, config).run(
-        partial(small_stages, config), SlowGenerator, workers, events.append
+        partial(small_stages, config), SlowGenerator, Processes(workers), events.append
     )
     return made, events
 
@@ -66,7 +67,7 @@ def test_another_lambda_needs_no_generator_call(tmp_path: Path) -> None:
     assert calls(events) > 0
     again = small_run(tmp_path / "both", small_config(lambda_=1.0))
     events = []
-    manifest = again.run(nothing, nothing, 1, events.append)
+    manifest = again.run(nothing, nothing, Processes(1), events.append)
     assert calls(events) == 0
     assert manifest["lambda"] == 1.0
     # and what comes of it is what a run of its own would have given
@@ -132,7 +133,7 @@ def test_other_data_are_refused(tmp_path: Path) -> None:
     config = small_config()
     changed = LabelRun([small_dataset(requests=5)], config, tmp_path)
     with pytest.raises(ConfigError, match=r"data\.LaMP-7"):
-        changed.run(partial(small_stages, config), SlowGenerator, 1)
+        changed.run(partial(small_stages, config), SlowGenerator, Processes(1))
 
 
 def test_another_generator_is_refused(tmp_path: Path) -> None:
@@ -145,13 +146,13 @@ def test_another_generator_is_refused(tmp_path: Path) -> None:
     LabelFolder(tmp_path).parts()[0].unlink()
     config = small_config()
     with pytest.raises(EnoughError, match="not the one that made the labels"):
-        small_run(tmp_path, config).run(partial(small_stages, config), Other, 1)
+        small_run(tmp_path, config).run(partial(small_stages, config), Other, Processes(1))
 
 
 def test_an_error_in_a_worker_is_told_and_keeps_what_is_finished(tmp_path: Path) -> None:
     config = small_config()
     with pytest.raises(EnoughError, match="no such thing as a generator"):
-        small_run(tmp_path, config).run(partial(small_stages, config), _missing, 2)
+        small_run(tmp_path, config).run(partial(small_stages, config), _missing, Processes(2))
     run(tmp_path)
 
 
@@ -210,7 +211,9 @@ def test_half_characters_in_ids_do_no_harm(tmp_path: Path) -> None:
     odd = Example(dataclasses.replace(first.request, id="q\ud800"), first.reference)
     changed = dataclasses.replace(dataset, splits={"train": (odd, *others)})
     config = small_config()
-    LabelRun([changed], config, tmp_path).run(partial(small_stages, config), SlowGenerator, 1)
+    LabelRun([changed], config, tmp_path).run(
+        partial(small_stages, config), SlowGenerator, Processes(1)
+    )
     assert next(read_targets(tmp_path, TargetConfig())).tree.of.request == "q\ud800"
 
 
@@ -225,14 +228,14 @@ def test_likelihoods_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 
     config = small_config()
     with pytest.raises(ModelError, match="are not finite"):
-        small_run(tmp_path, config).run(partial(small_stages, config), Broken, 1)
+        small_run(tmp_path, config).run(partial(small_stages, config), Broken, Processes(1))
     run(tmp_path)  # nothing of it was kept
 
 
 def test_a_run_that_did_nothing_yet_binds_nobody(tmp_path: Path) -> None:
     config = small_config()
     with pytest.raises(EnoughError, match="no such thing"):
-        small_run(tmp_path, config).run(partial(small_stages, config), _missing, 1)
+        small_run(tmp_path, config).run(partial(small_stages, config), _missing, Processes(1))
     run(tmp_path, dataclasses.replace(config, chunk=3))
 
 

@@ -16,7 +16,8 @@ from enough.labels.folder import LabelFolder
 from enough.labels.run import LabelRun
 from enough.labels.scoring_calls import CallReport
 from enough.labels.visits import Visits, prefixes
-from enough.labels.workers import Event
+from enough.labels.workers import Processes
+from enough.labels.workplace import Event
 from enough.prompts.profile_sequences import Profile
 from enough.run_folders import read_json
 from enough.teacher.proposals import SearchConfig
@@ -32,7 +33,7 @@ def run(
     config = config or small_config()
     events: list[Event] = []
     made = LabelRun([small_dataset()], config, folder, visits).run(
-        partial(small_stages, config), SlowGenerator, workers, events.append
+        partial(small_stages, config), SlowGenerator, Processes(workers), events.append
     )
     return made, sum(event.profiles for event in events if isinstance(event, CallReport))
 

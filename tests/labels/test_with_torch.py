@@ -11,6 +11,7 @@ import pytest
 from enough.generators.config import DEFAULT_GENERATOR, GeneratorConfig
 from enough.generators.weights import locate_model
 from enough.labels.machine import load_generator
+from enough.labels.workers import Processes
 from tests.labels.runs import digest, small_config, small_run, small_stages
 
 pytestmark = pytest.mark.lm
@@ -38,5 +39,7 @@ def test_the_same_bytes_with_one_worker_or_two(model_folder: Path, tmp_path: Pat
     load = partial(load_generator, generator, 1)
     config = small_config()
     for name, workers in (("one", 1), ("two", 2)):
-        small_run(tmp_path / name, config).run(partial(small_stages, config), load, workers)
+        small_run(tmp_path / name, config).run(
+            partial(small_stages, config), load, Processes(workers)
+        )
     assert digest(tmp_path / "one") == digest(tmp_path / "two")

@@ -23,6 +23,7 @@ from enough.cli import (
     lengths,
     match,
     oracle,
+    plan,
     results,
     select,
     serve,
@@ -46,6 +47,7 @@ app.command("lengths")(lengths.lengths)
 app.command("tune")(tune.tune)
 app.command("match")(match.match)
 app.command("label")(label.label)
+app.command("plan")(plan.plan)
 app.command("train")(train.train)
 app.command("aggregate")(aggregate.aggregate)
 app.command("compare")(compare.compare)

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from enough.cli.engine import Engine, Workers, with_engine
 from enough.cli.label import label_with_progress, print_report
 from enough.cli.terminal import progress_bars
 
@@ -46,18 +47,24 @@ def aggregate(
     actions: Annotated[
         int, typer.Option(min=0, help="Records tried at each visited state; 0: all.")
     ] = 0,
-    workers: Annotated[int, typer.Option(min=0, help="Processes; 0 chooses.")] = 0,
+    workers: Workers = None,
+    engine: Engine = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A TOML file; of it only the table [engine] counts.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Label the states that the controller visits with the same teacher, beside those of LABELS.
 
     Nothing that LABELS has is scored again. Then `enough train OUT DATA` trains on the union.
     """
+    from enough.config import load_config
     from enough.controller.checkpoint import load_controller
     from enough.controller.labelled_folder import read_labelled
     from enough.controller.visiting import controller_walks, states_along
     from enough.controller.walks import read_walks, retriever_walks
     from enough.data.folders import read_folder
+    from enough.fleet.config import EngineConfig
     from enough.labels.config import LabelConfig
     from enough.labels.folder import LabelFolder
     from enough.labels.run import LabelRun
@@ -65,7 +72,9 @@ def aggregate(
     from enough.retrieval.embedding_cache import CachedEncoder
     from enough.retrieval.encoders import load_encoder
 
-    config = LabelConfig.of_folder(LabelFolder(labels))
+    settings = LabelConfig.of_folder(LabelFolder(labels))
+    given = load_config(config, LabelConfig).engine if config else EngineConfig()
+    chosen = with_engine(given, engine, workers)
     datasets = [read_folder(folder) for folder in data]
     with progress_bars() as update:
         encoder = CachedEncoder(load_encoder())
@@ -78,8 +87,8 @@ def aggregate(
         }
         states = states_along([walked[one]() for one in dict.fromkeys(walk)])
         visits = Visits(labels, states, levels, actions)
-    config = dataclasses.replace(config, workers=workers, targets=trained.point)
-    report = label_with_progress(LabelRun(datasets, config, out, visits))
+    settings = dataclasses.replace(settings, engine=chosen, targets=trained.point)
+    report = label_with_progress(LabelRun(datasets, settings, out, visits))
     report["visited_states"] = sum(map(len, visits.profiles.values()))
     if as_json:
         typer.echo(json.dumps(report, indent=2))

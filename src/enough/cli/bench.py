@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from enough.cli.engine import EngineName
 from enough.precision import Precision
 
 if TYPE_CHECKING:
@@ -116,6 +117,37 @@ def label(
     generator = bench_generator(model, random_weights, dtype)
     cases = bench_cases(dataset, config, load_stages(config.retrieval, config.matching))
     result = run_label_bench(generator, cases, config, naive_share)
+    _show(dataclasses.asdict(result), as_json)
+
+
+@app.command()
+def fleet(
+    *,
+    engine: Annotated[EngineName, typer.Option(help="Who works.")] = EngineName.RAY,
+    workers: Annotated[int, typer.Option(min=2, help="Compared with one.")] = 2,
+    requests: Annotated[int, typer.Option(min=2, help="Of the made-up world.")] = 32,
+    seconds: Annotated[float, typer.Option(min=0, help="That every call waits.")] = 0.05,
+    address: Annotated[str, typer.Option(help="Of a Ray cluster; one is started without.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Calls per second of several workers against one, with a generator that only waits.
+
+    A stand-in for a server or a GPU: no core is the limit, so the ratio is what the fleet itself
+    allows. Starting workers is not in the time. Both must write the same bytes.
+    """
+    from enough.bench.fleet import run_fleet_bench
+    from enough.bench.labelling import bench_cases
+    from enough.fleet.config import EngineConfig
+    from enough.labels.config import LabelConfig
+    from enough.teacher.preparation import load_stages
+    from enough.teacher.proposals import SearchConfig
+
+    config = LabelConfig(
+        requests=requests, chunk=1, search=SearchConfig(max_records=2, actions=4, width=1, roots=())
+    )
+    cases = bench_cases(_dataset(None), config, load_stages(config.retrieval, config.matching))
+    given = EngineConfig(kind=engine.value, workers=workers, address=address)
+    result = run_fleet_bench(cases, config, given, seconds)
     _show(dataclasses.asdict(result), as_json)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from enough.cli.engine import Engine, Workers, with_engine
 from enough.cli.terminal import check_writable, progress_bars
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ def evaluate(
         Path | None,
         typer.Option(help="Also write rows without texts and ids, for `enough results` (Parquet)."),
     ] = None,
+    workers: Workers = None,
+    engine: Engine = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Run every method of a recipe on every task, and print the main table.
@@ -54,9 +57,12 @@ def evaluate(
 
     check_writable(publish)
     recipe = load_recipe(config)
-    if data:
-        settings = dataclasses.replace(recipe.config, data=tuple(data))
-        recipe = dataclasses.replace(recipe, config=settings)
+    settings = dataclasses.replace(
+        recipe.config,
+        data=tuple(data) if data else recipe.config.data,
+        engine=with_engine(recipe.config.engine, engine, workers),
+    )
+    recipe = dataclasses.replace(recipe, config=settings)
     folder = out or Path("runs") / config.stem
     datasets = datasets_of(recipe.config.data, recipe.config.world)
     run = EvaluateRun(recipe, datasets, folder)

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from enough.cli.engine import Engine, Workers, with_engine
 from enough.cli.terminal import Update, progress_bars
 
 if TYPE_CHECKING:
     from enough.labels.config import LabelConfig
     from enough.labels.run import LabelRun
-    from enough.labels.workers import Event
+    from enough.labels.workplace import Event
 
 
 def label(
@@ -31,7 +32,8 @@ def label(
     lambda_: Annotated[
         float | None, typer.Option("--lambda", help="λ, price of 1024 tokens.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0 chooses.")] = None,
+    workers: Workers = None,
+    engine: Engine = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Estimate calls, tokens, time and disk; label none.")
     ] = False,
@@ -48,7 +50,8 @@ def label(
     from enough.labels.run import LabelRun
 
     settings = load_config(config, LabelConfig) if config else LabelConfig()
-    settings = _with_options(settings, split, beta, lambda_, workers)
+    settings = _with_options(settings, split, beta, lambda_)
+    settings = dataclasses.replace(settings, engine=with_engine(settings.engine, engine, workers))
     run = LabelRun([read_folder(folder) for folder in data], settings, out)
     if dry_run:
         _estimate(run, as_json)
@@ -65,7 +68,6 @@ def _with_options(
     split: str | None,
     beta: float | None,
     lambda_: float | None,
-    workers: int | None,
 ) -> LabelConfig:
     """Options on the command line go before the file."""
     targets = settings.targets
@@ -73,10 +75,7 @@ def _with_options(
         targets = dataclasses.replace(targets, beta=beta)
     if lambda_ is not None:
         targets = dataclasses.replace(targets, lambda_=lambda_)
-    count = settings.workers if workers is None else workers
-    return dataclasses.replace(
-        settings, split=split or settings.split, targets=targets, workers=count
-    )
+    return dataclasses.replace(settings, split=split or settings.split, targets=targets)
 
 
 class _Meter:
@@ -93,7 +92,7 @@ class _Meter:
         self.from_journal = 0
 
     def __call__(self, event: Event) -> None:
-        from enough.labels.workers import ChunkDone
+        from enough.labels.workplace import ChunkDone
 
         if isinstance(event, ChunkDone):
             self._done += event.requests
@@ -112,7 +111,8 @@ class _Meter:
 
 def label_with_progress(run: LabelRun) -> dict[str, Any]:
     """Label what is missing, with a bar; returns what a command prints."""
-    from enough.labels.machine import load_generator, worker_count
+    from enough.labels.machine import load_fleet, load_generator
+    from enough.labels.workers import Processes
     from enough.run_folders import read_json
     from enough.teacher.preparation import load_stages
 
@@ -120,13 +120,13 @@ def label_with_progress(run: LabelRun) -> dict[str, Any]:
     started = time.monotonic()
     missing = run.unfinished
     done = run.requests - sum(len(chunk.examples) for chunk in missing)
-    workers = worker_count(config) if missing else 1
+    fleet = load_fleet(config) if missing else Processes(1)
     with progress_bars() as update:
         meter = _Meter(update, done, run.requests)
         targets = run.run(
             functools.partial(load_stages, config.retrieval, config.matching),
             functools.partial(load_generator, config.generator, config.threads),
-            workers,
+            fleet,
             meter,
             update,
         )
@@ -142,7 +142,8 @@ def label_with_progress(run: LabelRun) -> dict[str, Any]:
             "profiles_found": meter.from_journal,
             "tokens": meter.tokens,
             "seconds": seconds,
-            "workers": workers,
+            "engine": config.engine.kind,
+            "workers": fleet.workers,
             "profiles_per_s": meter.profiles / seconds,
         },
         "counts": trees["counts"],
@@ -189,7 +190,7 @@ def print_report(report: dict[str, Any]) -> None:
 
 def _estimate(run: LabelRun, as_json: bool) -> None:
     from enough.labels.estimate import estimate
-    from enough.labels.machine import load_generator, worker_count
+    from enough.labels.machine import load_fleet, load_generator
     from enough.teacher.preparation import load_stages
 
     config = run.config
@@ -198,7 +199,7 @@ def _estimate(run: LabelRun, as_json: bool) -> None:
             run,
             load_stages(config.retrieval, config.matching),
             load_generator(config.generator, config.threads),
-            worker_count(config),
+            load_fleet(config).workers,
             update,
         )
     if as_json:

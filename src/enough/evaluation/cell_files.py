@@ -24,6 +24,7 @@ FORMAT = 1
 _NOT_OF_CELLS = {
     *("data", "seeds", "against", "slots", "targets", "search", "train", "rounds", "lessons"),
     "matching",
+    "engine",
 }
 """Shared settings that no answer depends on, or only through what was trained."""
 
@@ -94,7 +95,9 @@ def plain_recipe(recipe: Recipe) -> dict[str, Any]:
     methods = [
         {"name": line.name, "kind": line.kind, **plain(line.settings)} for line in recipe.methods
     ]
-    return {**plain(recipe.config), "methods": methods}
+    shared = plain(recipe.config)
+    del shared["engine"]  # no row depends on who answered it
+    return {**shared, "methods": methods}
 
 
 def _weights(folder: Path | None) -> str | None:

@@ -21,17 +21,18 @@ from pathlib import Path
 
 from enough.baselines.controlled import EnoughConfig
 from enough.baselines.registry import Group
-from enough.baselines.tools import Foreseeing
 from enough.controller.checkpoint import load_controller
 from enough.data.digest import dataset_digest
 from enough.errors import DataError
 from enough.evaluation.cell_files import CellFiles, plain_recipe
-from enough.evaluation.cells import Cell, run_cell
+from enough.evaluation.cell_work import CellCrew, CellJob, CellsHere
+from enough.evaluation.cells import Cell
 from enough.evaluation.equipment import Equipment, LoadGenerator
 from enough.evaluation.main_table import main_table
 from enough.evaluation.method_training import is_trained, train_controllers, train_method
 from enough.evaluation.profile_values import Judge
 from enough.evaluation.questions import Question
+from enough.evaluation.ray_cells import CellsOnRay, Laboratory, fingerprints_of
 from enough.evaluation.recipe import EvaluateConfig, MethodLine, Recipe
 from enough.evaluation.rows import Row, write_rows
 from enough.evaluation.table_text import markdown
@@ -81,7 +82,8 @@ class EvaluateRun:
             equipment = Equipment.of(self.recipe.config, stages, load)
             trained = self._methods(equipment, on_step) | controllers
             files = CellFiles(self.out / "cells", self.recipe.config, equipment, self.digests)
-            answered = self._cells(equipment, files, trained, on_step)
+            crew = self._crew(equipment, load_stages, load)
+            answered = self._cells(equipment, files, trained, crew, on_step)
             rows = self._judged(equipment, answered, _scales(self.recipe, trained), on_step)
             table = self._table(rows)
             settings = {"recipe": plain_recipe(self.recipe), "data": self.digests}
@@ -121,26 +123,43 @@ class EvaluateRun:
                 found[line.name, seed] = folder
         return found
 
+    def _crew(
+        self, equipment: Equipment, load_stages: Callable[[], Stages], load: LoadGenerator
+    ) -> CellCrew:
+        config = self.recipe.config
+        if config.engine.kind == "local":
+            return CellsHere(equipment)
+        laboratory = Laboratory(load_stages, load, config, fingerprints_of(equipment))
+        return CellsOnRay(config.engine, laboratory)
+
     def _cells(
-        self, equipment: Equipment, files: CellFiles, trained: Trained, on_step: OnStep
+        self,
+        equipment: Equipment,
+        files: CellFiles,
+        trained: Trained,
+        crew: CellCrew,
+        on_step: OnStep,
     ) -> list[Row]:
-        rows: list[Row] = []
+        """Rows of all cells, in the order of tasks, methods and seeds."""
+        rows: dict[Cell, list[Row] | None] = {}
+        missing: list[CellJob] = []
         for dataset in self._datasets:
             for line in self.recipe.methods:
                 # A method without any draw in it is the same in every run.
                 for seed in self.recipe.config.seeds if _is_drawn(line) else (0,):
                     cell = Cell(line.name, dataset.task.name, seed)
                     folder = trained.get((line.name, seed), line.folder_of(seed))
-                    found = files.read(cell, line, folder)
-                    if found is None:
-                        method = line.settings.build(equipment.tools(seed, folder))
+                    rows[cell] = files.read(cell, line, folder)
+                    if rows[cell] is None:
                         questions = self._asked(equipment, dataset, on_step)
-                        if self.recipe.config.batched and isinstance(method, Foreseeing):
-                            method.foresee([question.asked for question in questions])
-                        found = run_cell(cell, method, questions, equipment.meters, on_step)
-                        files.write(cell, line, folder, found)
-                    rows += found
-        return rows
+                        missing.append(CellJob(cell, line, folder, questions))
+
+        def keep(job: CellJob, found: list[Row]) -> None:
+            files.write(job.cell, job.line, job.folder, found)
+            rows[job.cell] = found
+
+        crew.answer(missing, keep, on_step)
+        return [row for found in rows.values() for row in found or ()]
 
     def _asked(self, equipment: Equipment, dataset: Dataset, on_step: OnStep) -> list[Question]:
         config, name = equipment.config, dataset.task.name

@@ -20,6 +20,7 @@ from enough.controller.train_config import TrainConfig
 from enough.data.splits import SliceConfig
 from enough.data.synthetic import WorldConfig
 from enough.errors import ConfigError, UnknownNameError
+from enough.fleet.config import EngineConfig
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
 from enough.matching.matcher import MatchConfig
@@ -53,6 +54,7 @@ class EvaluateConfig:
         reranker: the language model of RankGPT and ICR; the generator itself without one.
         targets: the operating point β, λ of ENOUGH and of J.
         search, train: of ENOUGH's own labels and controller.
+        engine: who answers cells and makes labels; no answer depends on it.
     """
 
     data: tuple[Path, ...] = ()
@@ -66,6 +68,7 @@ class EvaluateConfig:
     decoding: Decoding = "free"
     slots: Literal["one", "all"] = "all"
     against: str = _OURS
+    engine: EngineConfig = field(default_factory=EngineConfig)
     world: WorldConfig = field(default_factory=WorldConfig)
     slices: SliceConfig = field(default_factory=SliceConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
@@ -95,6 +98,7 @@ class EvaluateConfig:
             matching=self.matching,
             search=self.search,
             targets=self.targets,
+            engine=self.engine,
         )
 
     def training(self, seed: int) -> TrainConfig:

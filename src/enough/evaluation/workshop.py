@@ -18,10 +18,10 @@ from enough.controller.train_folder import TrainRun
 from enough.controller.visiting import visited_states
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
-from enough.labels.machine import load_generator, worker_count
+from enough.labels.machine import load_fleet, load_generator
 from enough.labels.run import LabelRun
 from enough.labels.visits import Visits
-from enough.labels.workers import ChunkDone, Event
+from enough.labels.workplace import ChunkDone, Event
 from enough.progress import OnStep
 from enough.protocols import Generator
 from enough.records import Dataset
@@ -69,7 +69,7 @@ class Workshop:
             self.on_step(f"labelling, {name}", done, run.requests)
 
         load = functools.partial(self.load or load_generator, config.generator, config.threads)
-        run.run(lambda: self.stages, load, worker_count(config), on_event, self.on_step)
+        run.run(lambda: self.stages, load, load_fleet(config), on_event, self.on_step)
         return self.folder / name
 
     def train(self, labels: Path, name: str, config: TrainConfig) -> Trained:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enough.errors import BudgetError, DataError
-from enough.labels.journal import Journal
+from enough.labels.journal import FinishedCalls, Journal
 from enough.labels.scoring_calls import OnCall, ScoringCalls
 from enough.labels.tree_files import ChunkCounts, Fingerprints, Part, write_part
 from enough.prompts.profile_sequences import Profile
@@ -60,21 +60,24 @@ class ChunkLabeller:
 
     def label(self, job: ChunkJob, on_call: OnCall | None = None) -> None:
         """Write the part of a chunk, going on from its journal if there is one."""
-        subjects, left_out = self._subjects(job)
         with Journal(job.journal) as journal:
             if job.part.exists():  # another process finished it while this one waited
                 return
-            calls = ScoringCalls(self._generator, journal, on_call)
-            known = [_known(subject, job.earlier) for subject in subjects]
-            found = supervise(subjects, self._config, calls.score, known)
-            counts = _counts(found, calls)
-            noise = _noise(subjects, found, self._generator)
-            trees = tuple(one.tree for one in found)
-            models = (self._generator.fingerprint, self._generator.tokenizer.fingerprint)
-            made_with = Fingerprints(*models, job.encoder)
-            part = Part(trees, tuple(left_out), counts, noise, made_with)
-            write_part(job.part, part)
+            write_part(job.part, self.part(job, journal, on_call))
             journal.delete()
+
+    def part(self, job: ChunkJob, finished: FinishedCalls, on_call: OnCall | None = None) -> Part:
+        """The content of a chunk's file; calls that are finished are not made again."""
+        subjects, left_out = self._subjects(job)
+        calls = ScoringCalls(self._generator, finished, on_call)
+        known = [_known(subject, job.earlier) for subject in subjects]
+        found = supervise(subjects, self._config, calls.score, known)
+        counts = _counts(found, calls)
+        noise = _noise(subjects, found, self._generator)
+        trees = tuple(one.tree for one in found)
+        models = (self._generator.fingerprint, self._generator.tokenizer.fingerprint)
+        made_with = Fingerprints(*models, job.encoder)
+        return Part(trees, tuple(left_out), counts, noise, made_with)
 
     def _subjects(self, job: ChunkJob) -> tuple[list[Subject], list[str]]:
         subjects, left_out = [], []

@@ -9,6 +9,7 @@ from typing import Any
 from enough.config import from_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
+from enough.fleet.config import EngineConfig
 from enough.generators.config import GeneratorConfig
 from enough.labels.folder import LabelFolder
 from enough.matching.matcher import MatchConfig
@@ -21,7 +22,7 @@ from enough.teacher.specificity import SpecificityConfig
 from enough.teacher.supervision import TeacherConfig
 
 _MOST_PLACES = 255  # places are stored as one byte
-_LEAST = {"requests": 0, "seed": 0, "chunk": 1, "workers": 0, "threads": 1}
+_LEAST = {"requests": 0, "seed": 0, "chunk": 1, "threads": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +34,16 @@ class LabelConfig:
         requests: per task, drawn at random; 0 takes all.
         seed: for that draw.
         chunk: requests that are searched in step; the unit of work.
-        workers: processes; 0 is one per core (at most 8) without a GPU, one with it.
         threads: of each worker on a CPU. More may change the last bits of a likelihood.
+        engine: who does the work, and how many; no label depends on it.
     """
 
     split: str = "train"
     requests: int = 0
     seed: int = 0
     chunk: int = 8
-    workers: int = 0
     threads: int = 1
+    engine: EngineConfig = field(default_factory=EngineConfig)
     slices: SliceConfig = field(default_factory=SliceConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     generator: GeneratorConfig = field(default_factory=GeneratorConfig)
@@ -77,7 +78,7 @@ class LabelConfig:
     def of_likelihoods(self) -> dict[str, Any]:
         """Everything a likelihood or a tree depends on, as plain values."""
         table = dataclasses.asdict(self)
-        for name in ("workers", "calibration", "targets"):
+        for name in ("engine", "calibration", "targets"):
             del table[name]
         del table["generator"]["device"]
         table["generator"]["adapter"] = str(self.generator.adapter)

@@ -1,39 +1,33 @@
 """What a labelling run will cost, before it is spent.
 
-In: a run, not yet begun. Out: `Estimate`. Some requests are searched in dry: their real pools,
-controls and prompts, but made-up scores, whose sign is drawn with the share of gains that a few
-real, narrow searches found at each length. That share decides how many controls have to be scored.
-Calls and tokens are then counted by the machinery that would spend them.
+In: a run, not yet begun, and its generator. Out: `Estimate`. How many profiles of each length gain
+is learnt from a few real, narrow searches; the rest is searched in dry (`dry_search`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from enough.errors import BudgetError
+from enough.generators.prompt_side import PromptSide
 from enough.generators.token_trie import distinct_tokens
 from enough.labels.config import LabelConfig
+from enough.labels.dry_search import Shares, Work, count_work
 from enough.labels.run import LabelRun
 from enough.labels.scoring_rate import ScoringRate
 from enough.progress import OnStep
 from enough.prompts.profile_sequences import Profile
-from enough.prompts.prompter import Prompter
-from enough.protocols import Generator, ScoredSequence
-from enough.records import Dataset, Example
-from enough.teacher.preparation import Stages, cases_of
-from enough.teacher.scored_tree import ScoredTree
+from enough.protocols import Generator
+from enough.teacher.preparation import Stages
 from enough.teacher.search import Scores, bounded_tree, converse
-from enough.teacher.supervision import Subject, supervise_one
+from enough.teacher.supervision import Subject
 
-_SAMPLED, _PROBED = 48, 3  # requests per task
-_TARGET_BYTES = 38  # per state, see `target_files`
+_PROBED = 3  # requests per task
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,39 +54,19 @@ class Estimate:
     probe_calls: int
 
 
-@dataclass(slots=True)
-class _Spent:
-    """Sums over requests that were searched in dry, or probed."""
-
-    requests: float = 0
-    profiles: float = 0
-    calls: float = 0
-    tokens: float = 0
-    bytes: float = 0
-
-    def add(self, other: _Spent, times: float = 1) -> None:
-        for field in dataclasses.fields(self):
-            grown = getattr(self, field.name) + times * getattr(other, field.name)
-            setattr(self, field.name, grown)
-
-
 def estimate(
     run: LabelRun, stages: Stages, generator: Generator, workers: int, on_step: OnStep
 ) -> Estimate:
     """Sample every task of the run, and scale up."""
-    total, probes, sampled = _Spent(), _Spent(), 0
-    timed = ScoringRate(generator)
-    datasets = {chunk.dataset.task.name: chunk.dataset for chunk in run.chunks}
-    for dataset in datasets.values():
-        examples = [e for c in run.chunks if c.dataset is dataset for e in c.examples]
-        subjects, drawn = _draw(dataset, examples, run.config, stages, generator)
-        shares = _probe(subjects, run.config, generator, probes, on_step)
-        spent = _Spent()
-        for i, subject in enumerate(subjects):
-            spent.add(_search_in_dry(subject, run.config, shares, timed.offer))
-            on_step(f"{dataset.task.name}: searching in dry", i + 1, len(subjects))
-        total.add(spent, len(examples) / drawn)
-        sampled += drawn
+    probes, timed = Work(), ScoringRate(generator)
+    total, sampled = count_work(
+        run,
+        stages,
+        PromptSide(generator.tokenizer, generator.window),
+        lambda subjects: probed_shares(subjects, run.config, generator, probes, on_step),
+        on_step,
+        on_sequences=timed.offer,
+    )
     rate = timed.tokens_per_s()
     return Estimate(
         requests=run.requests,
@@ -109,35 +83,13 @@ def estimate(
     )
 
 
-def _draw(
-    dataset: Dataset,
-    examples: Sequence[Example],
-    config: LabelConfig,
-    stages: Stages,
-    generator: Generator,
-) -> tuple[list[Subject], int]:
-    """Some requests of a task, ready to be searched, and of how many they are what fits."""
-    rng = np.random.default_rng(config.search.seed)
-    places = sorted(rng.permutation(len(examples))[:_SAMPLED].tolist())
-    chosen = [examples[i] for i in places]
-    prompter = Prompter(generator.tokenizer)
-    subjects = []
-    for case in cases_of(dataset, chosen, stages):
-        try:
-            subjects.append(Subject(case, prompter, generator.window, config.search.max_records))
-        except BudgetError:
-            continue  # would be left out
-    rng.shuffle(subjects)
-    return subjects, len(chosen)
-
-
-def _probe(
+def probed_shares(
     subjects: Sequence[Subject],
     config: LabelConfig,
     generator: Generator,
-    spent: _Spent,
+    spent: Work,
     on_step: OnStep,
-) -> Callable[[int], float]:
+) -> Shares:
     """Shares of profiles that gain, by length, along real searches of width one."""
     narrow = dataclasses.replace(config.search, roots=(), width=1)
     signs: dict[int, list[bool]] = defaultdict(list)
@@ -156,46 +108,10 @@ def _probe(
 
 
 def _counted_scores(
-    subject: Subject, generator: Generator, spent: _Spent, wanted: list[Profile]
+    subject: Subject, generator: Generator, spent: Work, wanted: list[Profile]
 ) -> Scores:
     sequences = [subject.sequences.sequence(profile) for profile in wanted]
     scores = generator.score(sequences).tolist()
     spent.calls += len(sequences)
     spent.tokens += distinct_tokens(sequences)
     return dict(zip(wanted, scores, strict=True))
-
-
-def _search_in_dry(
-    subject: Subject,
-    config: LabelConfig,
-    share_of_gains: Callable[[int], float],
-    on_sequences: Callable[[list[ScoredSequence]], None],
-) -> _Spent:
-    """Run the whole conversation with made-up scores, and count."""
-    rng = subject.space.random(config.search.seed, 9)
-    spent = _Spent(requests=1)
-
-    def made_up(wanted: list[Profile]) -> Scores:
-        sequences = [subject.sequences.sequence(profile) for profile in wanted]
-        on_sequences(sequences)
-        spent.calls += len({(s.tokens.tobytes(), s.reference_length) for s in sequences})
-        spent.tokens += distinct_tokens(sequences)
-        return {p: _made_up(share_of_gains(len(p)), rng) if p else 0.0 for p in wanted}
-
-    tree = converse(supervise_one(subject, config.teacher), made_up).tree
-    spent.profiles = len(tree.lengths)
-    spent.bytes = _bytes(tree) + _TARGET_BYTES * len(tree.lengths)
-    return spent
-
-
-def _made_up(share: float, rng: np.random.Generator) -> float:
-    size = float(rng.random()) + 1e-3
-    return size if rng.random() < share else -size
-
-
-def _bytes(tree: ScoredTree) -> int:
-    slots = tree.slots
-    columns = (tree.lengths, tree.places, tree.log_likelihood, tree.is_initial, slots.node)
-    more = (slots.slot, slots.without, slots.controls, slots.counts_for)
-    header = json.dumps(dataclasses.asdict(tree.of), separators=(",", ":"))
-    return sum(column.nbytes for column in (*columns, *more)) + len(header)

@@ -17,7 +17,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,15 +29,38 @@ _MAGIC = b"ENJ1"
 Values = NDArray[np.float64]
 
 
+class FinishedCalls(Protocol):
+    """Where the scores of finished calls are kept."""
+
+    def get(self, key: bytes) -> Values | None:
+        """Scores of a finished call."""
+        ...
+
+    def put(self, key: bytes, scores: Values) -> None:
+        """Store a finished call."""
+        ...
+
+
 class Journal:
-    """The finished calls of one chunk. Use as a context manager."""
+    """The finished calls of one chunk. Open it, or use it as a context manager.
+
+    Attributes:
+        known: scores by call.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._known: dict[bytes, Values] = {}
+        self.known: dict[bytes, Values] = {}
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> Journal:
+        return self.open()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(self) -> Journal:
+        """Take in what is there; waits for whoever holds it."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self._path.open("a+b")
         fcntl.flock(self._file, fcntl.LOCK_EX)  # a process that was killed lets go of it
@@ -47,23 +70,24 @@ class Journal:
         self._file.seek(whole)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let go of it."""
         if self._file is not None:
             self._file.close()
 
     def get(self, key: bytes) -> Values | None:
         """Scores of a finished call."""
-        return self._known.get(key)
+        return self.known.get(key)
 
     def put(self, key: bytes, scores: Values) -> None:
         """Store a finished call; on the disk when this returns."""
-        assert self._file is not None, "use it as a context manager"
+        assert self._file is not None, "opened first"
         body = scores.astype("<f8").tobytes()
         checksum = zlib.crc32(body, zlib.crc32(key))
         self._file.write(_HEADER.pack(_MAGIC, key, len(scores), checksum) + body)
         self._file.flush()
         os.fsync(self._file.fileno())
-        self._known[key] = scores
+        self.known[key] = scores
 
     def delete(self) -> None:
         """Forget it: what it held is now in the finished part."""
@@ -78,7 +102,7 @@ class Journal:
             body = raw[position + _HEADER.size : end]
             if magic != _MAGIC or end > len(raw) or zlib.crc32(body, zlib.crc32(key)) != checksum:
                 break
-            self._known[key] = np.frombuffer(body, "<f8").astype(np.float64)
+            self.known[key] = np.frombuffer(body, "<f8").astype(np.float64)
             position = end
         return position
 

@@ -1,4 +1,4 @@
-"""What one machine can do for a labelling run: how many workers, and a generator for each."""
+"""Who does a labelling run on this machine: which fleet, how many workers, a generator for each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.fleet.devices import devices_here
 from enough.generators.config import GeneratorConfig
 from enough.labels.config import LabelConfig
+from enough.labels.workers import Processes
+from enough.labels.workplace import Fleet
 from enough.protocols import Generator, OnBatch, ScoredSequence, Tokens
 from enough.torch_threads import torch_threads
 
@@ -53,14 +56,23 @@ def load_generator(config: GeneratorConfig, threads: int) -> Generator:
     return OnThreads(generator, threads)
 
 
-def worker_count(config: LabelConfig) -> int:
-    """As configured; or else one per core on a CPU, one on a GPU."""
-    if config.workers:
-        return config.workers
-    import torch  # noqa: PLC0415 (heavy)
+def load_fleet(config: LabelConfig) -> Fleet:
+    """Who labels: actors of a cluster, or processes of this machine with a GPU each."""
+    if config.engine.kind == "ray":
+        from enough.labels.ray_labels import RayFleet  # noqa: PLC0415 (an extra)
 
-    if torch.cuda.is_available() and config.generator.device != "cpu":
-        return 1
+        return RayFleet(config.engine)
+    devices = () if config.generator.device == "cpu" else devices_here()
+    named = config.generator.device is not None
+    return Processes(worker_count(config, devices), () if named else devices)
+
+
+def worker_count(config: LabelConfig, devices: Sequence[str]) -> int:
+    """As configured; or else one per GPU, or one on the GPU that is named, or one per core."""
+    if config.engine.workers:
+        return config.engine.workers
+    if devices:
+        return len(devices) if config.generator.device is None else 1
     has_affinity = hasattr(os, "sched_getaffinity")
     cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
     return min(_MOST_WORKERS, max(1, cores // config.threads))

@@ -23,7 +23,7 @@ from enough.labels.finish import finish_targets, finish_trees
 from enough.labels.folder import LabelFolder
 from enough.labels.tree_files import Fingerprints
 from enough.labels.visits import Visits
-from enough.labels.workers import OnEvent, Workplace, run_jobs
+from enough.labels.workplace import Fleet, OnEvent, Workplace
 from enough.progress import OnStep, silent
 from enough.protocols import Generator
 from enough.records import Dataset, Example
@@ -85,7 +85,7 @@ class LabelRun:
         self,
         stages: Callable[[], Stages],
         load: Callable[[], Generator],
-        workers: int,
+        fleet: Fleet,
         on_event: OnEvent | None = None,
         on_step: OnStep = silent,
     ) -> dict[str, Any]:
@@ -94,7 +94,7 @@ class LabelRun:
         Args:
             stages: loads encoder and retriever; called only if something is missing.
             load: loads the generator in each worker; the same.
-            workers: processes.
+            fleet: does the work.
             on_event: told of calls and chunks.
             on_step: told how far preparations are.
         """
@@ -107,7 +107,7 @@ class LabelRun:
                 expected = None if known is None else known.generator
                 workplace = Workplace(load, self.config.teacher, expected)
                 jobs = self._jobs(missing, stages, on_step)
-                run_jobs(jobs, workplace, min(workers, len(missing)), on_event or (lambda _: None))
+                fleet.run(jobs, len(missing), workplace, on_event or (lambda _: None))
             shutil.rmtree(self.folder.path / "journal", ignore_errors=True)
             frozen = None if self._visits is None else self._visits.calibration()
             finish_trees(self.folder, self.config, frozen)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from enough.errors import ModelError
 from enough.generators.token_trie import input_tokens, sorted_with_overlaps
-from enough.labels.journal import Journal, call_key
+from enough.labels.journal import FinishedCalls, call_key
 from enough.protocols import Generator, ScoredSequence
 
 _BATCHES_PER_CALL = 16  # a kill loses at most this much work; fewer would share less
@@ -45,7 +45,7 @@ class ScoringCalls:
     """Scores sequences with a generator, and remembers finished calls in a journal."""
 
     def __init__(
-        self, generator: Generator, journal: Journal, on_call: OnCall | None = None
+        self, generator: Generator, journal: FinishedCalls, on_call: OnCall | None = None
     ) -> None:
         self._generator = generator
         self._journal = journal

@@ -14,91 +14,63 @@ import queue
 import signal
 import threading
 import time
-import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from enough.errors import EnoughError, ModelError
+from enough.errors import EnoughError
+from enough.fleet.devices import placed, see_only
+from enough.fleet.jobs import Failure
 from enough.labels.chunk import ChunkJob, ChunkLabeller
-from enough.labels.scoring_calls import CallReport
-from enough.protocols import Generator
-from enough.teacher.supervision import TeacherConfig
+from enough.labels.workplace import ChunkDone, OnEvent, Workplace
 
 _POLL_SECONDS = 1.0
 _LAST_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace:
-    """What every worker needs.
+class Processes:
+    """Implements `workplace.Fleet` with processes of this machine; one worker is this process.
 
     Attributes:
-        load: makes the generator; must be importable by name.
-        teacher: the search's settings.
-        fingerprint: what the generator must be, if scores of it exist already.
+        workers: how many.
+        devices: GPUs, as CUDA_VISIBLE_DEVICES names them; each process sees one of them, in turn.
+            None are given out without any.
     """
 
-    load: Callable[[], Generator]
-    teacher: TeacherConfig
-    fingerprint: str | None = None
+    workers: int
+    devices: tuple[str, ...] = ()
 
-    def labeller(self) -> ChunkLabeller:
-        """Load the generator and check that it is the expected one."""
-        generator = self.load()
-        if self.fingerprint not in (None, generator.fingerprint):
-            raise ModelError(
-                "the generator is not the one that made the labels found here "
-                f"({generator.fingerprint}, not {self.fingerprint}); label into another folder"
-            )
-        return ChunkLabeller(generator, self.teacher)
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkDone:
-    """A chunk's file is there."""
-
-    requests: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """A worker or the making of jobs came to an end by an error."""
-
-    message: str
-    is_expected: bool
-
-
-Event = CallReport | ChunkDone
-OnEvent = Callable[[Event], None]
-
-
-def run_jobs(
-    jobs: Iterable[ChunkJob], workplace: Workplace, workers: int, on_event: OnEvent
-) -> None:
-    """Label all jobs with so many processes; one works in this process.
-
-    Raises:
-        EnoughError: what a worker ran into; finished work is kept.
-    """
-    if workers > 1:
-        _run_in_processes(jobs, workplace, workers, on_event)
-        return
-    labeller: ChunkLabeller | None = None
-    for job in jobs:
-        labeller = labeller or workplace.labeller()
-        labeller.label(job, on_event)
-        on_event(ChunkDone(len(job.cases)))
+    def run(
+        self, jobs: Iterable[ChunkJob], count: int, workplace: Workplace, on_event: OnEvent
+    ) -> None:
+        """Label all jobs."""
+        workers = min(self.workers, count)
+        if workers > 1:
+            _run_in_processes(jobs, workplace, placed(workers, self.devices), on_event)
+            return
+        labeller: ChunkLabeller | None = None
+        for job in jobs:
+            labeller = labeller or workplace.labeller()
+            labeller.label(job, on_event)
+            on_event(ChunkDone(len(job.cases)))
 
 
 def _run_in_processes(
-    jobs: Iterable[ChunkJob], workplace: Workplace, workers: int, on_event: OnEvent
+    jobs: Iterable[ChunkJob],
+    workplace: Workplace,
+    devices: Sequence[str | None],
+    on_event: OnEvent,
 ) -> None:
     context = multiprocessing.get_context("spawn")
+    workers = len(devices)
     todo: Any = context.Queue(maxsize=workers)
     events: Any = context.Queue()
-    arguments = (workplace, todo, events, logging.getLogger().level)
-    processes = [context.Process(target=_work, args=arguments, daemon=True) for _ in range(workers)]
+    level = logging.getLogger().level
+    processes = [
+        context.Process(target=_work, args=(workplace, device, todo, events, level), daemon=True)
+        for device in devices
+    ]
     for process in processes:
         process.start()
     stop = threading.Event()
@@ -128,7 +100,7 @@ def _feed(
         for _ in range(workers):
             _put(todo, None, stop)
     except BaseException as error:  # noqa: BLE001 (handed to the thread that waits)
-        events.put(_failure(error))
+        events.put(Failure.of(error))
 
 
 def _put(todo: Any, job: ChunkJob | None, stop: threading.Event) -> bool:
@@ -153,8 +125,8 @@ def _listen(processes: list[Any], events: Any, on_event: OnEvent) -> None:
         if time.monotonic() - looked > _POLL_SECONDS:  # the others may keep us busy
             _require_alive(processes)
             looked = time.monotonic()
-        if isinstance(event, _Failed):
-            raise EnoughError(event.message) if event.is_expected else RuntimeError(event.message)
+        if isinstance(event, Failure):
+            raise event.error
         if event is None:
             running -= 1
         else:
@@ -170,8 +142,10 @@ def _require_alive(processes: list[Any]) -> None:
             )
 
 
-def _work(workplace: Workplace, todo: Any, events: Any, level: int) -> None:
+def _work(workplace: Workplace, device: str | None, todo: Any, events: Any, level: int) -> None:
     """A worker process: take jobs until there are no more."""
+    if device is not None:
+        see_only(device)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent stops us
     threading.Thread(target=_end_with_parent, daemon=True).start()
     logging.basicConfig(level=level, format="%(message)s")
@@ -183,13 +157,7 @@ def _work(workplace: Workplace, todo: Any, events: Any, level: int) -> None:
             events.put(ChunkDone(len(job.cases)))
         events.put(None)
     except BaseException as error:  # noqa: BLE001 (told to the parent, which raises it)
-        events.put(_failure(error))
-
-
-def _failure(error: BaseException) -> _Failed:
-    if isinstance(error, EnoughError):
-        return _Failed(str(error), is_expected=True)
-    return _Failed("".join(traceback.format_exception(error)), is_expected=False)
+        events.put(Failure.of(error))
 
 
 def _end_with_parent() -> None:
