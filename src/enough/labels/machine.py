@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from enough.generators.config import GeneratorConfig
+from enough.generators.loading import load_configured
 from enough.labels.config import LabelConfig
 from enough.protocols import Generator, OnBatch, ScoredSequence, Tokens
 from enough.torch_threads import torch_threads
@@ -45,18 +46,20 @@ class OnThreads:
 
 
 def load_generator(config: GeneratorConfig, threads: int) -> Generator:
-    """The generator of one worker, on so many threads where it runs on a CPU."""
-    from enough.generators.hf import HFGenerator  # noqa: PLC0415
-
+    """The generator of one worker, on so many threads where transformers runs it on a CPU."""
+    if config.is_elsewhere:
+        return load_configured(config)
     with torch_threads(threads):
-        generator = HFGenerator.load(config)
+        generator = load_configured(config)
     return OnThreads(generator, threads)
 
 
 def worker_count(config: LabelConfig) -> int:
-    """As configured; or else one per core on a CPU, one on a GPU."""
+    """As configured; or else one per core on a CPU, one on a GPU or for another's engine."""
     if config.workers:
         return config.workers
+    if config.generator.is_elsewhere:
+        return 1
     import torch  # noqa: PLC0415 (heavy)
 
     if torch.cuda.is_available() and config.generator.device != "cpu":
