@@ -1,7 +1,7 @@
 """Before a server is believed: are its tokens ours, and its log-probabilities where they belong?
 
 In: a dialect and the local tokenizer. Out: nothing, or a `ModelError` with the reason. A few short
-chats are asked about. Tokens must be as many as were sent and spelled as here, so that neither
+texts are asked about. Their tokens must be as many as were sent and spelled as here, so neither
 another vocabulary nor an added token goes unnoticed. Then the server writes a few tokens and has to
 give them, as the end of a prompt, the log-probabilities it wrote them with: a value that is shifted
 by a token, or stale from a cache, is another one.
@@ -24,6 +24,7 @@ TOLERANCE = 0.25
 precision stay well below, a value of another token is mostly off by more."""
 
 _WRITTEN = 3  # tokens
+_ATTEMPTS = 3  # what is wrong with a server mostly stays wrong
 _SYSTEM = "Answer with one word."
 _PROBES = (
     "Which word comes next: one, two, three, four,",
@@ -41,14 +42,14 @@ def require_aligned(client: Client, dialect: Dialect, tokenizer: SpelledTokenize
     before, after = tokenizer.chat_frame(_SYSTEM)
     compared = 0
     for probe in _PROBES:
+        _require_same_tokens(client, dialect, tokenizer, tokenizer.encode(probe))
         prompt = tokenizer.encode(f"{before}{probe}{after}")
-        _require_same_tokens(client, dialect, tokenizer, prompt)
-        written = client.one(dialect.write(prompt, _WRITTEN, is_probe=True))
+        written = client.one(dialect.write(prompt, _WRITTEN, is_probe=True), _ATTEMPTS)
         tokens = _tokens_of(written, tokenizer)
         if not len(tokens):
             continue  # it ended at once, or wrote part of a character
         sequence = ScoredSequence(np.concatenate([prompt, tokens]), len(tokens))
-        read = client.one(dialect.score(sequence))
+        read = client.one(dialect.score(sequence), _ATTEMPTS)
         wrote = np.array(written.log_probs[: len(tokens)])
         if np.abs(read - wrote).max() > TOLERANCE:
             raise ModelError(
@@ -65,10 +66,10 @@ def require_aligned(client: Client, dialect: Dialect, tokenizer: SpelledTokenize
 
 
 def _require_same_tokens(
-    client: Client, dialect: Dialect, tokenizer: SpelledTokenizer, prompt: Tokens
+    client: Client, dialect: Dialect, tokenizer: SpelledTokenizer, tokens: Tokens
 ) -> None:
-    said = client.one(dialect.spelled(prompt))
-    ours = prompt[len(prompt) - len(said) :].tolist()
+    said = client.one(dialect.spelled(tokens), _ATTEMPTS)
+    ours = tokens[len(tokens) - len(said) :].tolist()
     for text, token in zip(said, ours, strict=True):
         if not is_spelled_alike(text, token, tokenizer):
             raise ModelError(

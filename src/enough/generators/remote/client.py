@@ -15,7 +15,7 @@ import random
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import httpx
@@ -40,11 +40,13 @@ class Ask(Generic[T]):
         path: below the URL.
         body: of a POST; None is a GET.
         read: from the reply to what is wanted; raises `Fault` for a reply that is damaged.
+        attempts: how often it is made at most, where not as often as the settings allow.
     """
 
     path: str
     body: Json | None
     read: Callable[[Json], T]
+    attempts: int | None = None
 
 
 class Client:
@@ -78,10 +80,11 @@ class Client:
         self._jitter = random.Random()
         weakref.finalize(self, _close, self._runner, self._http)
 
-    def one(self, ask: Ask[T]) -> T:
-        """The answer to a single request."""
+    def one(self, ask: Ask[T], attempts: int | None = None) -> T:
+        """The answer to a single request, made as often as that."""
         found: list[T] = []
-        self.each([ask], lambda _, answer: found.append(answer))
+        limited = replace(ask, attempts=attempts or ask.attempts)
+        self.each([limited], lambda _, answer: found.append(answer))
         return found[0]
 
     def each(
@@ -117,11 +120,12 @@ class Client:
             on_answer(place, await self._patiently(ask))
 
     async def _patiently(self, ask: Ask[T]) -> T:
-        for attempt in range(1, self._config.attempts + 1):
+        attempts = min(ask.attempts or self._config.attempts, self._config.attempts)
+        for attempt in range(1, attempts + 1):
             try:
                 return await self._once(ask)
             except Fault as fault:
-                if attempt == self._config.attempts:
+                if attempt == attempts:
                     raise ModelError(
                         f"{self.url}{ask.path}: failed {attempt} times, at last: {fault}. Is the "
                         "server up? What was scored before is kept; run again to go on"

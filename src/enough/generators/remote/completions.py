@@ -8,13 +8,15 @@ sequence is sent as its text, and only if that text is those ids again.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from enough.errors import ModelError
-from enough.generators.remote.client import Ask, Client, Json, Refused
+from enough.generators.remote.client import Ask, Client, Json
 from enough.generators.remote.dialects import (
     About,
     SpelledTokenizer,
@@ -28,10 +30,12 @@ from enough.generators.remote.dialects import (
 from enough.generators.remote.faults import Fault
 from enough.protocols import ScoredSequence, Tokens
 
+log = logging.getLogger(__name__)
 _PATH = "/v1/completions"
 _FACTS = ("id", "root", "max_model_len")
 _MOST_STOPS = 4  # texts of the interface
 _ID = "token_id:"
+_COMPARED = 8  # tokens at the end of a prompt
 
 
 class VLLM:
@@ -119,10 +123,9 @@ class Echo:
         """Its model's name; also finds out whether it takes ids."""
         card = _card(client, self._model)
         try:
-            client.one(self.write(self._tokenizer.encode("One, two"), 1))
-        except Refused as refused:
-            if refused.status not in (400, 422):
-                raise
+            client.one(self.write(self._tokenizer.encode("One, two"), 1), attempts=3)
+        except ModelError as error:  # some refuse ids, some break on them
+            log.info("%s; sending texts instead of ids", error)
             self.takes_ids = False
         return About(None, {"id": card.get("id"), "takes_ids": self.takes_ids})
 
@@ -132,12 +135,11 @@ class Echo:
         wanted = sequence.tokens[-count:].tolist()
 
         def read(reply: Json) -> NDArray[np.float64]:
-            texts, values = self._echoed(reply, len(sequence.tokens))
+            texts, values = self._echoed(reply, sequence.tokens, count)
             if len(values) < count:
                 raise Fault(f"{len(values)} log-probabilities where {count} were asked for")
-            for text, token in zip(texts[-count:], wanted, strict=True):
-                if not is_spelled_alike(text, token, self._tokenizer):
-                    raise Fault(f"a reply about {text!r}, not about token {token}")
+            if not self._are_alike(texts[-count:], wanted):
+                raise Fault(f"a reply about {texts[-count:]}, not about tokens {wanted}")
             return log_probs(values[-count:])
 
         return Ask(_PATH, self._body(sequence.tokens, 1) | {"echo": True, "logprobs": 1}, read)
@@ -146,7 +148,7 @@ class Echo:
         """All, or all but those that begin a text."""
 
         def read(reply: Json) -> list[str]:
-            return self._echoed(reply, len(tokens))[0]
+            return self._echoed(reply, tokens, _COMPARED)[0]
 
         return Ask(_PATH, self._body(tokens, 1) | {"echo": True, "logprobs": 1}, read)
 
@@ -174,22 +176,37 @@ class Echo:
             )
         return text
 
-    def _echoed(self, reply: Json, sent: int) -> tuple[list[str], list[Any]]:
-        """Texts and log-probabilities of the prompt's tokens, without what was written after."""
+    def _echoed(self, reply: Json, sent: Tokens, compared: int) -> tuple[list[str], list[Any]]:
+        """Texts and log-probabilities of the prompt's tokens, without what was written after it.
+
+        Where the prompt ends is told by the number of tokens written; but a server may leave out of
+        its list a token that begins a text, a written one, too, so the last tokens decide.
+        """
         found = part(reply, "choices", 0, "logprobs")
-        texts, values = rows(found, "tokens"), rows(found, "token_logprobs")
+        texts, values = list(map(str, rows(found, "tokens"))), rows(found, "token_logprobs")
         if len(texts) != len(values):
             raise Fault(f"{len(texts)} tokens with {len(values)} log-probabilities")
         usage = reply.get("usage")
         if isinstance(usage, dict):
-            require_count(usage.get("prompt_tokens"), sent)
+            require_count(usage.get("prompt_tokens"), len(sent))
             written = int(usage.get("completion_tokens") or 0)
         else:
-            written = len(values) - sent
+            written = len(values) - len(sent)
             if written not in (0, 1):
-                raise Fault(f"{len(values)} log-probabilities for {sent} prompt tokens")
+                raise Fault(f"{len(values)} log-probabilities for {len(sent)} prompt tokens")
         end = len(values) - written
-        return [str(text) for text in texts[:end]], values[:end]
+        last = sent[-compared:].tolist()
+        if not self._are_alike(texts[:end][-compared:], last) and self._are_alike(
+            texts[-compared:], last
+        ):
+            end = len(values)
+        return texts[:end], values[:end]
+
+    def _are_alike(self, texts: Sequence[str], tokens: Sequence[int]) -> bool:
+        return len(texts) == len(tokens) and all(
+            is_spelled_alike(text, token, self._tokenizer)
+            for text, token in zip(texts, tokens, strict=True)
+        )
 
 
 def _card(client: Client, model: str) -> Json:
