@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pytest
 
-from enough.config import load_config
+from enough.config import LATER, as_table, load_config, plain
 from enough.errors import ConfigError, UnknownNameError
 from enough.evaluation.lengths import LengthConfig
 
@@ -64,3 +65,22 @@ def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"nowhere\.toml"):
         load_config(tmp_path / "nowhere.toml", LengthConfig)
+
+
+@dataclass(frozen=True)
+class _Older:
+    lambda_: float = 1.0
+    parts: tuple[int, ...] = (1,)
+
+
+@dataclass(frozen=True)
+class _Newer(_Older):
+    inner: _Older | None = field(default=None, metadata=LATER)
+
+
+def test_a_field_that_came_later_is_not_there_until_it_is_used() -> None:
+    assert as_table(_Newer()) == asdict(_Older())
+    assert as_table(_Newer(inner=_Older())) == asdict(_Newer(inner=_Older()))
+    assert plain(_Newer(inner=_Older(2.0))) == {
+        "lambda": 1.0, "parts": [1], "inner": {"lambda": 2.0, "parts": [1]}
+    }  # fmt: skip

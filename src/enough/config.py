@@ -12,13 +12,17 @@ import dataclasses
 import json
 import tomllib
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from enough.errors import ConfigError, EnoughError, UnknownNameError
 
 C = TypeVar("C")
+
+LATER = {"later": True}
+"""Metadata of a field with the default None that settings on disk may be older than: it is left out
+of tables while it is None, so these still compare as equal."""
 
 
 def load_config(path: Path, kind: type[C]) -> C:
@@ -67,11 +71,24 @@ def require_at_least(config: object, least: Mapping[str, float], table: str = ""
 
 def plain(settings: Any) -> dict[str, Any]:
     """A dataclass of settings as JSON has it, under the keys of a file."""
-    table = dataclasses.asdict(
-        settings, dict_factory=lambda pairs: {key_of(name): value for name, value in pairs}
-    )
+    table = as_table(settings, key_of)
     found: dict[str, Any] = json.loads(json.dumps(table, default=str))
     return found
+
+
+def as_table(settings: Any, key: Callable[[str], str] = str) -> Any:
+    """A dataclass as `dataclasses.asdict` has it, without what came `LATER` and is not used."""
+    if dataclasses.is_dataclass(settings):
+        return {
+            key(field.name): as_table(value, key)
+            for field in dataclasses.fields(settings)
+            if (value := getattr(settings, field.name)) is not None or "later" not in field.metadata
+        }
+    if isinstance(settings, list | tuple):
+        return type(settings)(as_table(one, key) for one in settings)
+    if isinstance(settings, dict):
+        return {name: as_table(value, key) for name, value in settings.items()}
+    return settings
 
 
 def key_of(field: str) -> str:

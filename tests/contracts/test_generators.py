@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,25 @@ import numpy as np
 import pytest
 
 from enough.generators.fake import FakeGenerator
+from enough.generators.loading import ClosedGenerator
 from enough.generators.score_cache import CachedGenerator
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator
 from tests.conftest import make_example, make_record, make_request
+from tests.generators.toy_server import ToyServer, toy_remote
+from tests.generators.toy_vllm import toy_vllm
 
-NAMES = ("fake", "cached", pytest.param("default", marks=pytest.mark.lm))
+BUILT: dict[str, Callable[[Path], Generator]] = {
+    "fake": lambda _: FakeGenerator(),
+    "cached": lambda folder: CachedGenerator(FakeGenerator(), folder / "s"),
+    "closed": lambda _: ClosedGenerator(FakeGenerator()),
+    "remote-sglang": lambda _: toy_remote("sglang"),
+    "remote-vllm": lambda _: toy_remote("vllm"),
+    "remote-openai": lambda _: toy_remote("openai"),
+    "remote-text": lambda _: toy_remote("openai", ToyServer(takes_ids=False)),
+    "vllm": lambda _: toy_vllm(),
+}
+NAMES = (*BUILT, pytest.param("default", marks=pytest.mark.lm))
 
 
 @pytest.fixture(params=NAMES)
@@ -22,11 +36,7 @@ def generator(request: pytest.FixtureRequest, tmp_path: Path) -> Generator:
     if request.param == "default":
         model: Any = request.getfixturevalue("default_generator")
         return model  # type: ignore[no-any-return]
-    return (
-        CachedGenerator(FakeGenerator(), tmp_path / "s")
-        if request.param == "cached"
-        else FakeGenerator()
-    )
+    return BUILT[request.param](tmp_path)
 
 
 def test_scores_are_mean_log_likelihoods_in_order(generator: Generator) -> None:

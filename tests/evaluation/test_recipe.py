@@ -110,3 +110,21 @@ def test_labels_of_enough_are_made_with_what_is_shared() -> None:
         assert getattr(config.label, name) is getattr(config, name)
     training = config.training(5)
     assert (training.seed, training.targets) == (5, config.targets)
+
+
+@pytest.mark.parametrize(
+    ("kind", "what"), [("ic-ralm", "generator"), ("replug", "generator"), ("icr", "reranker")]
+)
+@pytest.mark.parametrize(
+    "engine", ['[generator.remote]\nurl = "http://gpu"\n', "[generator.vllm]\n"]
+)
+def test_a_method_that_looks_into_a_model_elsewhere_is_refused(
+    tmp_path: Path, kind: str, what: str, engine: str
+) -> None:
+    method = f'[[methods]]\nkind = "{kind}"\n'
+    with pytest.raises(ConfigError, match=rf"recipe\.toml: {kind} looks into the {what}, which"):
+        recipe(tmp_path, engine + method)
+    here = "[reranker]\n" if what == "reranker" else ""
+    if here:
+        assert recipe(tmp_path, engine + here + method).methods[0].kind == kind
+    assert recipe(tmp_path, engine + BM25).config.generator.is_elsewhere

@@ -26,6 +26,7 @@ class Entry:
         module, settings: where its settings are; imported when they are asked for.
         group: which table it belongs to.
         paper_calls: generator-equivalent calls per request in the paper; None where it has none.
+        looks_into: which model it steers or reads the attention of; that one has to run here.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Entry:
     settings: str
     group: Group
     paper_calls: int | None = None
+    looks_into: Literal["generator", "reranker"] | None = None
 
     def config_type(self) -> Callable[..., Any]:
         """The dataclass of its settings."""
@@ -46,9 +48,9 @@ METHODS: dict[str, Entry] = {
     "bm25": Entry("BM25", "ranked", "BM25Config", "main", 1),
     "dense": Entry("dense", "ranked", "DenseConfig", "main", 1),
     "rankgpt": Entry("RankGPT", "rankgpt", "RankGPTConfig", "main", 6),
-    "icr": Entry("ICR", "icr", "ICRConfig", "main", 4),
-    "ic-ralm": Entry("IC-RALM", "ic_ralm", "ICRALMConfig", "main", 7),
-    "replug": Entry("REPLUG", "replug", "REPLUGConfig", "main", 5),
+    "icr": Entry("ICR", "icr", "ICRConfig", "main", 4, "reranker"),
+    "ic-ralm": Entry("IC-RALM", "ic_ralm", "ICRALMConfig", "main", 7, "generator"),
+    "replug": Entry("REPLUG", "replug", "REPLUGConfig", "main", 5, "generator"),
     "rspg-pre": Entry("RSPG-Pre", "rspg", "RSPGConfig", "main", 3),
     "purple": Entry("PURPLE", "purple", "PURPLEConfig", "main", 1),
     "enough": Entry("ENOUGH", "controlled", "EnoughConfig", "main", 1),

@@ -77,6 +77,44 @@ def scoring(
 
 
 @app.command()
+def engine(
+    config: Annotated[Path, typer.Argument(help="A TOML file with a [generator] table.")],
+    data: Data = None,
+    *,
+    against: Annotated[
+        str | None, typer.Option(help="The same weights here: name or folder. [default: the model]")
+    ] = None,
+    profiles: Annotated[int, typer.Option(min=1, help="Drawn from trees of the requests.")] = 200,
+    requests: Annotated[int, typer.Option(min=1, help="Requests whose trees are drawn from.")] = 8,
+    max_records: Annotated[int, typer.Option(min=1, help="K_max of the trees.")] = 4,
+    seed: int = 0,
+    as_json: Json = False,
+) -> None:
+    """Likelihoods of a server or of vLLM against the same weights in this process, in float32."""
+    from enough.bench.engines import EngineBenchConfig, drawn, run_engine_bench
+    from enough.bench.scoring import TreeShape, bench_sequences
+    from enough.config import load_config
+    from enough.generators.config import GeneratorConfig
+    from enough.generators.loading import load_configured
+    from enough.prompts.prompter import Prompter
+    from enough.retrieval.bm25 import BM25Retriever
+
+    settings = load_config(config, EngineBenchConfig).generator
+    elsewhere = load_configured(settings)
+    here = load_configured(GeneratorConfig(model=against or settings.prompt_model, dtype="float32"))
+    sequences = bench_sequences(
+        _dataset(data),
+        BM25Retriever(),
+        Prompter(here.tokenizer),
+        requests=requests,
+        shape=TreeShape(max_records=max_records, actions=4, width=2),
+        seed=seed,
+    )
+    result = run_engine_bench(elsewhere, here, drawn(sequences, profiles, seed))
+    _show(dataclasses.asdict(result), as_json)
+
+
+@app.command()
 def label(
     data: Data = None,
     *,

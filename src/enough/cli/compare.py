@@ -54,7 +54,7 @@ def compare(
     from enough.data.folders import read_folder
     from enough.evaluation.compare_run import CompareConfig, load_contenders, run_comparison
     from enough.evaluation.oracle_study import require_same_generator
-    from enough.generators.hf import HFGenerator
+    from enough.generators.loading import load_configured
     from enough.generators.score_cache import CachedGenerator
     from enough.labels.config import LabelConfig
     from enough.labels.folder import LabelFolder
@@ -70,7 +70,7 @@ def compare(
     with progress_bars() as update:
         stages = load_stages(teacher.retrieval, teacher.matching)
         contenders = load_contenders(named_folders(controller or []), stages.encoder)
-        generator = CachedGenerator(HFGenerator.load(teacher.generator))
+        generator = CachedGenerator(load_configured(teacher.generator))
         require_same_generator(labels, generator)
         found = run_comparison(
             datasets,

@@ -52,7 +52,7 @@ def evaluate(
     from enough.data.folders import datasets_of
     from enough.evaluation.evaluate_run import EvaluateRun
     from enough.evaluation.recipe import load_recipe
-    from enough.generators.hf import HFGenerator
+    from enough.generators.loading import load_open
     from enough.teacher.preparation import load_stages
 
     check_writable(publish)
@@ -69,7 +69,7 @@ def evaluate(
     with progress_bars() as update:
         found = run.run(
             functools.partial(load_stages, recipe.config.retrieval, recipe.config.matching),
-            HFGenerator.load,
+            load_open,
             update,
         )
     written = _export(found, export) if export else []

@@ -41,7 +41,7 @@ def _study(
     from enough.data.splits import draw_examples
     from enough.errors import DataError
     from enough.evaluation.lengths import fitting, study_lengths, summarise
-    from enough.generators.hf import HFGenerator
+    from enough.generators.loading import load_configured
     from enough.generators.score_cache import CachedGenerator
     from enough.retrieval.pools import build_stages, pooled
 
@@ -55,7 +55,7 @@ def _study(
         update("loading models", 0, 2)
         controls, retriever = build_stages(config.retrieval)
         update("loading models", 1, 2)
-        generator = CachedGenerator(HFGenerator.load(config.generator))
+        generator = CachedGenerator(load_configured(config.generator))
         update("loading models", 2, 2)
         chosen = []
         for dataset, examples in drawn:

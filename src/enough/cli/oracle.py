@@ -67,7 +67,7 @@ def oracle(
         scored_requests,
     )
     from enough.evaluation.sufficiency import FIXED
-    from enough.generators.hf import HFGenerator
+    from enough.generators.loading import load_configured
     from enough.generators.score_cache import CachedGenerator
     from enough.teacher.oracle_config import OracleConfig
     from enough.teacher.preparation import load_stages
@@ -88,7 +88,7 @@ def oracle(
         stages = load_stages(settings.retrieval, settings.matching)
         contenders = load_contenders(named_folders(controller or []), stages.encoder)
         update("loading models", 1, 2)
-        generator = CachedGenerator(HFGenerator.load(settings.generator))
+        generator = CachedGenerator(load_configured(settings.generator))
         update("loading models", 2, 2)
         if labels is not None:
             require_same_generator(labels, generator)

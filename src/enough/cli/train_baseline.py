@@ -53,10 +53,10 @@ def _learns(kind: str) -> bool:
 def _train(line: Any, shared: Any, datasets: Any, seed: int, out: Path) -> dict[str, Any]:
     from enough.evaluation.equipment import Equipment
     from enough.evaluation.method_training import train_method
-    from enough.generators.hf import HFGenerator
+    from enough.generators.loading import load_open
     from enough.teacher.preparation import load_stages
 
     stages = load_stages(shared.retrieval, shared.matching)
     with progress_bars() as update:
-        equipment = Equipment.of(shared, stages, HFGenerator.load)
+        equipment = Equipment.of(shared, stages, load_open)
         return train_method(line, equipment, datasets, seed=seed, out=out, on_step=update)

@@ -119,10 +119,10 @@ def run_demo(config: DemoConfig, folder: Path, on_step: OnStep) -> Told:
 
 
 def _generator(config: DemoConfig) -> Generator:
-    from enough.generators.hf import HFGenerator  # noqa: PLC0415 (heavy)
+    from enough.generators.loading import load_configured  # noqa: PLC0415 (heavy)
     from enough.generators.score_cache import CachedGenerator  # noqa: PLC0415
 
-    return CachedGenerator(HFGenerator.load(config.label.generator))
+    return CachedGenerator(load_configured(config.label.generator))
 
 
 def _compare(

@@ -21,7 +21,7 @@ from enough.evaluation.compare_run import labelled_users, require_unseen
 from enough.evaluation.metrics import oriented
 from enough.evaluation.sufficiency import selected_profile
 from enough.generators.answer_cache import RememberingGenerator
-from enough.generators.hf import HFGenerator
+from enough.generators.loading import load_open
 from enough.generators.score_cache import CachedGenerator
 from enough.labels.folder import LabelFolder
 from enough.online.policy import ControllerPolicy
@@ -85,7 +85,7 @@ class Laboratory:
         inner = self._given
         if inner is None:
             self.on_step("loading the generator", 0, 1)
-            inner = HFGenerator.load(self.study.label.generator)
+            inner = load_open(self.study.label.generator)
             self.on_step("loading the generator", 1, 1)
         return RememberingGenerator(inner, scorer=CachedGenerator(inner))
 

@@ -155,6 +155,7 @@ def load_recipe(path: Path) -> Recipe:
     methods = tuple(_line(line, f"{path}: methods[{i}]") for i, line in enumerate(lines))
     config = from_table(table, EvaluateConfig, str(path))
     _check_names(methods, path)
+    _check_open(config, methods, path)
     if config.against != _OURS and config.against not in {line.name for line in methods}:
         raise ConfigError(f"{path}: against: no method is named {config.against!r}")
     return Recipe(config, methods)
@@ -178,6 +179,18 @@ def _line(table: dict[str, Any], where: str) -> MethodLine:
 
 def _is_plain(name: str) -> bool:
     return bool(name) and name[0] not in "-." and all(c.isalnum() or c in "-._" for c in name)
+
+
+def _check_open(config: EvaluateConfig, methods: Iterable[MethodLine], path: Path) -> None:
+    """Refuse, before anything is spent, a method that looks into a model which runs elsewhere."""
+    models = {"generator": config.generator, "reranker": config.reranker or config.generator}
+    for line in methods:
+        if (what := line.entry.looks_into) is not None and models[what].is_elsewhere:
+            raise ConfigError(
+                f"{path}: {line.name} looks into the {what}, which a server or vLLM does not "
+                "show: leave the method out, or name a model that runs here"
+                + (" as [reranker]" if what == "reranker" else "")
+            )
 
 
 def _check_names(methods: Iterable[MethodLine], path: Path) -> None:

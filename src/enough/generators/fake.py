@@ -42,6 +42,15 @@ class FakeTokenizer:
         words = (self._text[token] for token in tokens)
         return "".join(word for word in words if word not in self.control_tokens)
 
+    @property
+    def ends(self) -> dict[str, int]:
+        """The end of a turn."""
+        return {_END: int(self.encode(_END)[0])}
+
+    def spell(self, tokens: Sequence[int]) -> str:
+        """The words of ids that were encoded before, control tokens included."""
+        return "".join(self._text[token] for token in tokens)
+
     def chat_frame(self, system: str) -> tuple[str, str]:
         """A two-token chat template."""
         return f"{system}\n{_USER}", f"{_END}\n"

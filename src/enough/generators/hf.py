@@ -23,15 +23,15 @@ from enough.generators.attention_reading import AttentionReader
 from enough.generators.causal_lm import CausalLM
 from enough.generators.config import GeneratorConfig, ScorerName, locate_adapter
 from enough.generators.decoding_batches import decoded_together
-from enough.generators.hf_tokenizer import HFTokenizer
+from enough.generators.hf_tokenizer import TURN_ENDS, HFTokenizer
 from enough.generators.naive import NaiveScorer
 from enough.generators.prompt_side import window_of
 from enough.generators.scorer_choice import batch_tokens, build_scorer, compiled_scorer
 from enough.generators.steering import SteeredScores
+from enough.generators.token_trie import require_fitting
 from enough.generators.weights import locate_model
 from enough.protocols import OnBatch, ScoredSequence, Steered, Tokens
 
-_TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
 _GENERATION_TOKENS = {"cpu": 8192, "cuda": 131_072}  # prompt tokens decoded together
 
 
@@ -73,12 +73,7 @@ class HFGenerator:
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
     ) -> NDArray[np.float64]:
         """Mean log-likelihood of each reference's tokens."""
-        for sequence in sequences:
-            if not 0 < sequence.reference_length < len(sequence.tokens) <= self.window:
-                raise ModelError(
-                    f"a sequence of {len(sequence.tokens)} tokens with a reference of "
-                    f"{sequence.reference_length} cannot be scored in a window of {self.window}"
-                )
+        require_fitting(sequences, self.window)
         with self._lock:
             return self.scorer.score(sequences, on_batch)
 
@@ -176,7 +171,7 @@ def _end_tokens(model: Any, tokenizer: Any) -> list[int]:
     """Every token that ends an answer: the model's own and the chat template's end of turn."""
     configured = model.generation_config.eos_token_id
     ends = list(configured) if isinstance(configured, list) else [configured]
-    ends += [tokenizer.get_added_vocab().get(token) for token in _TURN_ENDS]
+    ends += [tokenizer.get_added_vocab().get(token) for token in TURN_ENDS]
     ends += [tokenizer.eos_token_id]
     found = list(dict.fromkeys(end for end in ends if end is not None))
     if not found:
@@ -190,5 +185,5 @@ def _turn_end(tokenizer: Any, ends: Sequence[int]) -> int:
     The chat template's, where it has one: what a tokenizer calls its end differs between releases.
     """
     vocabulary = tokenizer.get_added_vocab()
-    named = [vocabulary[token] for token in _TURN_ENDS if token in vocabulary]
+    named = [vocabulary[token] for token in TURN_ENDS if token in vocabulary]
     return int((named or list(ends))[0])

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 _PLACEHOLDER = "\u2063enough-user-message\u2063"
 _MARKER = re.compile(r"<<?[|/]?[\w|/]+>>?|\[/?[A-Z_]+\]")
 _DATE = datetime(2025, 1, 1, tzinfo=UTC)
+TURN_ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
+"""What chat templates end a turn with."""
 _TODAY = re.compile(r"strftime_now\(\s*(['\"])(.*?)\1\s*\)")
 
 
@@ -54,6 +56,22 @@ class HFTokenizer:
     def decode(self, tokens: Sequence[int]) -> str:
         """Text without control tokens."""
         text: str = self._tokenizer.decode(tokens, skip_special_tokens=True)
+        return text
+
+    @property
+    def ends(self) -> Mapping[str, int]:
+        """Every token that ends an answer, by its text: a turn's end and the end of text."""
+        added = self._tokenizer.get_added_vocab()
+        found = {token: added[token] for token in TURN_ENDS if token in added}
+        if self._tokenizer.eos_token is not None:
+            found.setdefault(self._tokenizer.eos_token, int(self._tokenizer.eos_token_id))
+        return found
+
+    def spell(self, tokens: Sequence[int]) -> str:
+        """The exact text of these ids, control tokens included."""
+        text: str = self._tokenizer.decode(
+            tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False
+        )
         return text
 
     def chat_frame(self, system: str) -> tuple[str, str]:

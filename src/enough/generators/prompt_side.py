@@ -14,7 +14,6 @@ from typing import Any
 from enough.errors import ModelError
 from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.weights import locate_prompt_side
-from enough.protocols import Tokenizer
 from enough.quiet import quiet_transformers
 
 
@@ -22,7 +21,7 @@ from enough.quiet import quiet_transformers
 class PromptSide:
     """The tokenizer of a generator, and how many tokens it can see, prompt and answer together."""
 
-    tokenizer: Tokenizer
+    tokenizer: HFTokenizer
     window: int
 
 

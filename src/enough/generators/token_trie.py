@@ -18,6 +18,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.errors import ModelError
 from enough.protocols import ScoredSequence, Tokens
 
 Index = NDArray[np.int64]
@@ -59,6 +60,16 @@ class Pack:
 def input_tokens(sequence: ScoredSequence) -> Tokens:
     """What the model has to read to score the sequence."""
     return sequence.tokens[:-1]
+
+
+def require_fitting(sequences: Sequence[ScoredSequence], window: int) -> None:
+    """Refuse a sequence without a reference or a prompt, or beyond the window."""
+    for sequence in sequences:
+        if not 0 < sequence.reference_length < len(sequence.tokens) <= window:
+            raise ModelError(
+                f"a sequence of {len(sequence.tokens)} tokens with a reference of "
+                f"{sequence.reference_length} cannot be scored in a window of {window}"
+            )
 
 
 def sorted_with_overlaps(sequences: Sequence[ScoredSequence]) -> tuple[Index, Index]:

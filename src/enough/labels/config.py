@@ -80,6 +80,5 @@ class LabelConfig:
         table = dataclasses.asdict(self)
         for name in ("engine", "calibration", "targets"):
             del table[name]
-        del table["generator"]["device"]
-        table["generator"]["adapter"] = str(self.generator.adapter)
+        table["generator"] = self.generator.of_likelihoods
         return table

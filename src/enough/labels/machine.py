@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from enough.fleet.devices import devices_here
 from enough.generators.config import GeneratorConfig
+from enough.generators.loading import load_configured
 from enough.labels.config import LabelConfig
 from enough.labels.workers import Processes
 from enough.labels.workplace import Fleet
@@ -48,11 +49,11 @@ class OnThreads:
 
 
 def load_generator(config: GeneratorConfig, threads: int) -> Generator:
-    """The generator of one worker, on so many threads where it runs on a CPU."""
-    from enough.generators.hf import HFGenerator  # noqa: PLC0415
-
+    """The generator of one worker, on so many threads where transformers runs it on a CPU."""
+    if config.is_elsewhere:
+        return load_configured(config)
     with torch_threads(threads):
-        generator = HFGenerator.load(config)
+        generator = load_configured(config)
     return OnThreads(generator, threads)
 
 
@@ -68,9 +69,14 @@ def load_fleet(config: LabelConfig) -> Fleet:
 
 
 def worker_count(config: LabelConfig, devices: Sequence[str]) -> int:
-    """As configured; or else one per GPU, or one on the GPU that is named, or one per core."""
+    """As configured; or else one per GPU, or one per core.
+
+    One alone for a GPU that is named, or for another's engine, which has batches of its own.
+    """
     if config.engine.workers:
         return config.engine.workers
+    if config.generator.is_elsewhere:
+        return 1
     if devices:
         return len(devices) if config.generator.device is None else 1
     has_affinity = hasattr(os, "sched_getaffinity")

@@ -87,7 +87,7 @@ class Enough:
             window,
             max_records,
         )
-        side = load_prompt_side(config.generator.model)
+        side = load_prompt_side(config.generator.prompt_model)
         controls, retriever = build_stages(config.retrieval)
         encoder = controls.encoder
         assert encoder is not None

@@ -48,9 +48,9 @@ class LocalWriter:
         """The generator; the first call loads it."""
         with self._lock:
             if self._generator is None:
-                from enough.generators.hf import HFGenerator  # noqa: PLC0415 (heavy)
+                from enough.generators.loading import load_configured  # noqa: PLC0415 (heavy)
 
-                self._generator = HFGenerator.load(self._config)
+                self._generator = load_configured(self._config)
             return self._generator
 
     def write(self, prompt: Tokens, most: int) -> Written:

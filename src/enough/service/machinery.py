@@ -54,7 +54,7 @@ def load_models(config: ServeConfig) -> Models:
     """
     from enough.generators.prompt_side import load_prompt_side  # noqa: PLC0415 (heavy)
 
-    side = load_prompt_side(config.generator.model)
+    side = load_prompt_side(config.generator.prompt_model)
     encoder = load_encoder()
     made_with = {"encoder": encoder.fingerprint, "tokenizer": side.tokenizer.fingerprint}
     trained: Trained | None = None

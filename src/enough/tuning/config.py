@@ -97,6 +97,8 @@ class TuneConfig:
             raise ConfigError(f"warmup must be between 0 and 1, not {self.warmup}")
         if not 0 < self.held_out < 1:
             raise ConfigError(f"held_out must be above 0 and below 1, not {self.held_out}")
+        if self.generator.is_elsewhere:
+            raise ConfigError("generator: tuning changes weights, so transformers must run it here")
         if self.generator.adapter is not None:
             raise ConfigError("generator.adapter: tuning starts from a model without an adapter")
         if self.generator.dtype == "float16":

@@ -6,13 +6,13 @@ labels, token costs, pools and a controller of its own, and rows of ENOUGH and i
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from enough.config import as_table
 from enough.diagnostics.first_records import first_records
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.transfer.contestants import Contestant, asked, built, equipped
@@ -78,7 +78,7 @@ def remade(lab: Laboratory, name: str, change: Change) -> Laboratory:
         train=begun,
         visited=min(study.config.visited, count) if count else study.config.visited,
     )
-    made_from = dataclasses.asdict(config)
+    made_from = as_table(config)
     for setting in ("requests", "slots", "split", "choose_on", "seed"):  # no label depends on it
         del made_from[setting]
     text = json.dumps(made_from, sort_keys=True, default=str)
