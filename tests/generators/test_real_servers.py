@@ -26,6 +26,7 @@ from enough.generators.loading import load_configured
 from enough.generators.remote.config import DialectName, RemoteConfig
 from enough.generators.weights import locate_model
 from enough.labels.target_files import read_targets
+from enough.labels.workers import Processes
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator, ScoredSequence
 from enough.teacher.components import TargetConfig
@@ -130,7 +131,7 @@ def test_labels_through_vllm_are_those_made_here(
     config = small_config()
     for name, generator in (("there", vllm), ("here", default_generator)):
         run = small_run(tmp_path / name, config)
-        run.run(partial(small_stages, config), partial(_same, generator), 1)
+        run.run(partial(small_stages, config), partial(_same, generator), Processes(1))
     there, here = (list(read_targets(tmp_path / n, TargetConfig())) for n in ("there", "here"))
     for one, other in zip(there, here, strict=True):
         assert one.tree.of == other.tree.of

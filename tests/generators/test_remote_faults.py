@@ -15,7 +15,8 @@ from enough.generators.remote.config import DialectName, RemoteConfig
 from enough.generators.remote.faults import asked_wait
 from enough.generators.remote.generator import DIALECTS, RemoteGenerator
 from enough.labels.scoring_calls import CallReport
-from enough.labels.workers import Event
+from enough.labels.workers import Processes
+from enough.labels.workplace import Event
 from tests.generators.test_remote import profiles
 from tests.generators.toy_server import (
     MODEL,
@@ -63,7 +64,10 @@ def label(folder: Path, server: ToyServer) -> list[Event]:
     config = small_config()
     with listening(server) as port:
         small_run(folder, config).run(
-            partial(small_stages, config), lambda: connected(server, port), 1, events.append
+            partial(small_stages, config),
+            lambda: connected(server, port),
+            Processes(1),
+            events.append,
         )
     return events
 

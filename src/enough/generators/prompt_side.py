@@ -14,6 +14,7 @@ from typing import Any
 from enough.errors import ModelError
 from enough.generators.hf_tokenizer import HFTokenizer
 from enough.generators.weights import locate_prompt_side
+from enough.protocols import Tokenizer
 from enough.quiet import quiet_transformers
 
 
@@ -21,12 +22,17 @@ from enough.quiet import quiet_transformers
 class PromptSide:
     """The tokenizer of a generator, and how many tokens it can see, prompt and answer together."""
 
-    tokenizer: HFTokenizer
+    tokenizer: Tokenizer
     window: int
 
 
 def load_prompt_side(model: str) -> PromptSide:
-    """Read tokenizer and window of a model.
+    """What prompts for a model need; as `tokenizer_and_window`."""
+    return PromptSide(*tokenizer_and_window(model))
+
+
+def tokenizer_and_window(model: str) -> tuple[HFTokenizer, int]:
+    """Read both.
 
     Raises:
         ModelError: if there is no such model, or its files are damaged.
@@ -46,7 +52,7 @@ def load_prompt_side(model: str) -> PromptSide:
             f"cannot load the tokenizer of {model!r}: {reason}. Give a folder with config.json and "
             "tokenizer.json, or a hub id that this machine can download"
         ) from error
-    return PromptSide(HFTokenizer(tokenizer), window_of(config))
+    return HFTokenizer(tokenizer), window_of(config)
 
 
 def window_of(config: Any) -> int:

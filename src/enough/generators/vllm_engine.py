@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from enough.errors import MissingExtraError, ModelError
 from enough.generators.config import GeneratorConfig
-from enough.generators.prompt_side import load_prompt_side
+from enough.generators.prompt_side import tokenizer_and_window
 from enough.generators.remote.dialects import SpelledTokenizer
 from enough.generators.token_trie import require_fitting, sorted_with_overlaps
 from enough.generators.weights import locate_model
@@ -74,8 +74,8 @@ class VLLMGenerator:
         except ImportError:
             raise MissingExtraError("a [generator.vllm] table", "vllm") from None
         assert config.vllm is not None
-        side = load_prompt_side(config.model)
-        window = min(side.window, config.vllm.window or side.window)
+        tokenizer, largest = tokenizer_and_window(config.model)
+        window = min(largest, config.vllm.window or largest)
         place = locate_model(config.model)
         engine = vllm.LLM(
             model=place,
@@ -93,10 +93,10 @@ class VLLMGenerator:
             str(engine.llm_engine.model_config.dtype),
             config.vllm.tensor_parallel,
             vllm.__version__,
-            side.tokenizer.fingerprint,
+            tokenizer.fingerprint,
         ]
         digest = hashlib.blake2b(json.dumps(told).encode(), digest_size=16).hexdigest()
-        return cls(engine, vllm.SamplingParams, side.tokenizer, window, f"vllm-{digest}")
+        return cls(engine, vllm.SamplingParams, tokenizer, window, f"vllm-{digest}")
 
     def score(
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None

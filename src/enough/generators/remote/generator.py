@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from enough.errors import ModelError
 from enough.generators.config import GeneratorConfig
-from enough.generators.prompt_side import load_prompt_side
+from enough.generators.prompt_side import tokenizer_and_window
 from enough.generators.remote.alignment import require_aligned
 from enough.generators.remote.client import Client
 from enough.generators.remote.completions import VLLM, Echo
@@ -75,8 +75,8 @@ class RemoteGenerator:
     def load(cls, config: GeneratorConfig) -> RemoteGenerator:
         """The generator of a `[generator.remote]` table."""
         assert config.remote is not None
-        side = load_prompt_side(config.prompt_model)
-        return cls(config.model, config.remote, side.tokenizer, side.window)
+        tokenizer, window = tokenizer_and_window(config.prompt_model)
+        return cls(config.model, config.remote, tokenizer, window)
 
     def score(
         self, sequences: Sequence[ScoredSequence], on_batch: OnBatch | None = None
