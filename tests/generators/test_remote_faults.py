@@ -56,7 +56,9 @@ def test_scores_survive_a_tenth_of_failures(dialect: DialectName) -> None:
     np.testing.assert_array_equal(scores, ToyGenerator(server.tokenizer).score(sequences))
     assert sorted(told) == list(range(160))  # nothing is announced twice
     assert set(server.seen) == set(KINDS)
-    assert remote.client.faults >= sum(server.seen.values()) > 15
+    # What a shortened echo has lost is the token that was written after the prompt: no harm done.
+    harmless = server.seen["short"] if dialect == "openai" else 0
+    assert remote.client.faults >= sum(server.seen.values()) - harmless > 15
 
 
 def label(folder: Path, server: ToyServer) -> list[Event]:
