@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -28,23 +27,6 @@ _ADAPTERS = {
     "LlamaIndex": "enough.integrations.llama_index",
 }
 _TAKEN = {"changelog.md": "CHANGELOG.md", "decisions.md": "DECISIONS.md"}
-_MAY_BE_MISSING = {"results.md"}  # results are written by `enough results`
-
-
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Leave out what may be missing and is; any other page that is not there is an error."""
-    missing = {name for name in _MAY_BE_MISSING if not Path(config.docs_dir, name).is_file()}
-    config.nav = [_without(entry, missing) for entry in config.nav or []]
-    return config
-
-
-def _without(entry: dict[str, Any], missing: set[str]) -> dict[str, Any]:
-    return {
-        title: [one for one in inner if not missing & set(one.values())]
-        if isinstance(inner, list)
-        else inner
-        for title, inner in entry.items()
-    }
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

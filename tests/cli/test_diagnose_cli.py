@@ -63,7 +63,7 @@ def test_people_are_asked_for_without_any_model(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     run("diagnose", "human-evaluation", "--out", tmp_path, "--markdown", page, "--machine", "mine")
     written = page.read_text(encoding="utf-8")
-    assert written.startswith("# Diagnostics\n\nTasks of made-up people: ")
+    assert written.startswith("# Results of the diagnostics\n\nTasks of made-up people: ")
     assert "Machine: mine." in written
     assert "Do people prefer" in written
     assert written.endswith("This page is made by `enough diagnose human-evaluation`.\n")

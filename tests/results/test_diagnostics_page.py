@@ -28,7 +28,7 @@ SECTION = Section(
 def test_a_page_as_it_is_written() -> None:
     page = diagnostics_page([SECTION], about="Six tasks.", machine="one [H200]", command="enough x")
     assert page == (
-        "# Diagnostics\n\n"
+        "# Results of the diagnostics\n\n"
         "Six tasks. Machine: one \\[H200\\].\n\n"
         "## Fixed lengths\n\n"
         "*Is more better?*\n\n"

@@ -25,7 +25,7 @@ def diagnostics_page(
         command: what makes this page again.
     """
     ran = f" Machine: {plain_text(machine)}." if machine else ""
-    parts = ["# Diagnostics", f"{plain_text(about)}{ran}"]
+    parts = ["# Results of the diagnostics", f"{plain_text(about)}{ran}"]
     for section in sections:
         parts += [f"## {plain_text(section.title)}", f"*{plain_text(section.question)}*"]
         parts.append(plain_text(section.answer))
