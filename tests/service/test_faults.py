@@ -174,6 +174,25 @@ def test_a_busy_database(tmp_path: Path) -> None:
         assert client.post("/v1/users/ann/records", json=body).is_success
 
 
+def test_a_full_disk_and_then_room_again(tmp_path: Path) -> None:
+    store = StoreConfig(str(tmp_path / "enough.sqlite"), connections=1)
+    with running(settings(tmp_path, store=store)) as shop, shop.client() as client:
+        body = {"task": "LaMP-7", "records": [made_up("1")]}
+        assert client.post("/v1/users/ann/records", json=body).is_success
+        database = shop.service.door.open()._database
+        database.outside("PRAGMA max_page_count=60")
+        many = {"task": "LaMP-7", "records": [made_up(f"2-{n}") for n in range(400)]}
+        full = client.post("/v1/users/ann/records", json=many)
+        assert (full.status_code, error_of(full)["type"]) == (507, "store_full")
+        assert str(tmp_path) not in full.text
+        page = client.get("/v1/users/ann/records", params={"task": "LaMP-7"}).json()
+        assert page["records"] == [made_up("1")]  # nothing of it is half there
+        asking = {"task": "LaMP-7", "input": "Paraphrase: w1", "user": "ann"}
+        assert client.post("/v1/select", json=asking).is_success
+        database.outside("PRAGMA max_page_count=100000")
+        assert client.post("/v1/users/ann/records", json=many).is_success
+
+
 class BrokenEncoder(SlowEncoder):
     """Fails for one word, with a user's text in its message."""
 
