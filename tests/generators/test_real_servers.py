@@ -126,6 +126,7 @@ def test_vllm_scores_and_answers_alike(vllm: Generator, default_generator: Any) 
     assert vllm.generate(prompts, 6) == default_generator.generate(prompts, 6)
 
 
+@pytest.mark.timeout(1800)
 def test_labels_through_vllm_are_those_made_here(
     vllm: Generator, default_generator: Any, tmp_path: Path
 ) -> None:

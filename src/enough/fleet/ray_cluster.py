@@ -37,14 +37,14 @@ def connected(engine: EngineConfig) -> Iterator[Any]:
     Raises:
         ConfigError: if there is no cluster at the address, or never room for a worker.
     """
+    address = engine.address or os.environ.get("RAY_ADDRESS") or "local"
+    if address == "local":  # before the import, which reads some of them once and for all
+        for name, value in _QUIET.items():
+            os.environ.setdefault(name, value)
     ray = import_ray()
     if ray.is_initialized():
         yield ray
         return
-    address = engine.address or os.environ.get("RAY_ADDRESS") or "local"
-    if address == "local":
-        for name, value in _QUIET.items():
-            os.environ.setdefault(name, value)
     given: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **given)
