@@ -52,7 +52,7 @@ RUN, LENGTHS, CLOSELY, METHODS = (
 def test_one_command_writes_everything(folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "docs" / "results.md"
     files = [folder / "outcomes.parquet", folder / "rows.parquet"]
-    options = ["--out", page, "--machine", "one H200"]
+    options = ["--out", page, "--machine", "one H200", "--note", "Read *this*."]
     found = json.loads(invoke("results", *files, *options, "--json"))
     assert found["page"] == str(page)
     assert [Path(one).name for one in found["figures"]] == ["quality.svg", "net-utility.svg"]
@@ -62,6 +62,7 @@ def test_one_command_writes_everything(folder: Path, tmp_path: Path) -> None:
     assert "Seeds of training: 0, 1 and 2." in text
     assert "| LaMP-7 | 16 | 8 | 16 |" in text
     assert str(folder) not in text, "no machine's paths"
+    assert "\n\nRead \\*this\\*.\n\n" in text
     for name in found["figures"]:
         assert f"figures/{Path(name).name}" in text
         assert Path(name).parent == page.parent / "figures"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,9 @@ def results(
         float, typer.Option("--lambda", help="The λ that is looked at closely.")
     ] = 0.2,
     machine: Annotated[str, typer.Option(help="What it ran on, in words.")] = "",
+    note: Annotated[
+        str, typer.Option(help="What else a reader must know about what was run.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write results as Markdown with figures, every number computed from rows.
@@ -36,8 +40,12 @@ def results(
 
     # Where files lie on this machine is nobody's business.
     named = [path.name if path.is_absolute() else str(path) for path in [*files, out]]
-    command = f"enough results {' '.join(named[:-1])} --out {named[-1]} --lambda {lambda_:g}"
-    made = results_of(read_sources(files), lambda_=lambda_, machine=machine, command=command)
+    said = {"--out": named[-1], "--lambda": f"{lambda_:g}", "--machine": machine, "--note": note}
+    options = [part for option, value in said.items() if value for part in (option, value)]
+    command = shlex.join(["enough", "results", *named[:-1], *options])
+    made = results_of(
+        read_sources(files), lambda_=lambda_, machine=machine, note=note, command=command
+    )
     written = write_results(out, made)
     if as_json:
         page, *drawings = map(str, written)

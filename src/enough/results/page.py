@@ -38,7 +38,12 @@ class Results:
 
 
 def results_of(
-    sources: Sources, *, lambda_: float = DEFAULT_LAMBDA, machine: str = "", command: str = ""
+    sources: Sources,
+    *,
+    lambda_: float = DEFAULT_LAMBDA,
+    machine: str = "",
+    note: str = "",
+    command: str = "",
 ) -> Results:
     """Everything.
 
@@ -46,6 +51,7 @@ def results_of(
         sources: rows.
         lambda_: the λ that is looked at closely.
         machine: what it ran on, in words.
+        note: what else a reader must know about what was run.
         command: what makes this page again.
 
     Raises:
@@ -64,6 +70,7 @@ def results_of(
             *_outcomes_run(sources.outcomes, points),
             *_answers_run(sources.answers),
             f"Machine: {plain_text(machine)}." if machine else "",
+            plain_text(note),
             lengths_section(points) if points else "",
             default_section(point) if point else "",
             methods_section(methods) if methods else "",
