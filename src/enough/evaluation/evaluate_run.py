@@ -32,7 +32,7 @@ from enough.evaluation.main_table import main_table
 from enough.evaluation.method_training import is_trained, train_controllers, train_method
 from enough.evaluation.profile_values import Judge
 from enough.evaluation.questions import Question
-from enough.evaluation.ray_cells import CellsOnRay, Laboratory, fingerprints_of
+from enough.evaluation.ray_cells import CellsOnRay, WorkerParts, fingerprints_of
 from enough.evaluation.recipe import EvaluateConfig, MethodLine, Recipe
 from enough.evaluation.rows import Row, write_rows
 from enough.evaluation.table_text import markdown
@@ -129,8 +129,8 @@ class EvaluateRun:
         config = self.recipe.config
         if config.engine.kind == "local":
             return CellsHere(equipment)
-        laboratory = Laboratory(load_stages, load, config, fingerprints_of(equipment))
-        return CellsOnRay(config.engine, laboratory)
+        parts = WorkerParts(load_stages, load, config, fingerprints_of(equipment))
+        return CellsOnRay(config.engine, parts)
 
     def _cells(
         self,

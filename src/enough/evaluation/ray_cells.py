@@ -31,7 +31,7 @@ Files = Mapping[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Laboratory:
+class WorkerParts:
     """How every worker comes by its equipment.
 
     Attributes:
@@ -65,20 +65,20 @@ def fingerprints_of(equipment: Equipment) -> tuple[str, ...]:
 class CellsOnRay:
     """Implements `cell_work.CellCrew` on a cluster."""
 
-    def __init__(self, engine: EngineConfig, laboratory: Laboratory) -> None:
+    def __init__(self, engine: EngineConfig, parts: WorkerParts) -> None:
         self._engine = engine
-        self._laboratory = laboratory
+        self._parts = parts
 
     def answer(self, jobs: Sequence[CellJob], on_rows: OnRows, on_step: OnStep) -> None:
         """Answer all; how far all workers are is one step."""
         if jobs:
-            work = partial(open_work, self._laboratory)
+            work = partial(open_work, self._parts)
             run_on_ray(jobs, len(jobs), work, self._engine, _CellDesk(jobs, on_rows, on_step))
 
 
-def open_work(laboratory: Laboratory) -> Callable[[Order, Tell], list[Row]]:
+def open_work(parts: WorkerParts) -> Callable[[Order, Tell], list[Row]]:
     """In a worker: load everything, and say how a cell is answered with it."""
-    equipment = laboratory.equipment()
+    equipment = parts.equipment()
 
     def answer(order: Order, tell: Tell) -> list[Row]:
         def on_step(name: str, done: int, total: int, note: str = "") -> None:

@@ -22,7 +22,7 @@ from enough.errors import MissingExtraError, ModelError
 from enough.generators.attention_reading import AttentionReader
 from enough.generators.causal_lm import CausalLM
 from enough.generators.config import GeneratorConfig, ScorerName, locate_adapter
-from enough.generators.decoding_batches import decoded_together
+from enough.generators.decoding_batches import decoded_together, distinct_prompts
 from enough.generators.hf_tokenizer import TURN_ENDS, HFTokenizer
 from enough.generators.naive import NaiveScorer
 from enough.generators.prompt_side import window_of
@@ -84,7 +84,7 @@ class HFGenerator:
 
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """One greedy answer per prompt; equal prompts are answered once."""
-        distinct = list({prompt.tobytes(): prompt for prompt in prompts}.values())
+        distinct = distinct_prompts(prompts, max_new_tokens, self.window)
         written: dict[bytes, str] = {}
         for batch in decoded_together([[prompt] for prompt in distinct], self._room):
             texts = self._decode([distinct[place] for place in batch], max_new_tokens)

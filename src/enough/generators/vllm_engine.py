@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from enough.errors import MissingExtraError, ModelError
 from enough.generators.config import GeneratorConfig
+from enough.generators.decoding_batches import distinct_prompts
 from enough.generators.prompt_side import tokenizer_and_window
 from enough.generators.remote.dialects import SpelledTokenizer
 from enough.generators.token_trie import require_fitting, sorted_with_overlaps
@@ -117,13 +118,7 @@ class VLLMGenerator:
 
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """One greedy answer per prompt; equal prompts are answered once."""
-        distinct = list({prompt.tobytes(): prompt for prompt in prompts}.values())
-        for prompt in distinct:
-            if not 0 < len(prompt) <= self.window - max_new_tokens:
-                raise ModelError(
-                    f"a prompt of {len(prompt)} tokens and an answer of {max_new_tokens} do not "
-                    f"fit a window of {self.window}"
-                )
+        distinct = distinct_prompts(prompts, max_new_tokens, self.window)
         if not distinct:
             return []
         params = self._sampling(

@@ -15,8 +15,8 @@ import httpx
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.errors import ModelError
 from enough.generators.config import GeneratorConfig
+from enough.generators.decoding_batches import distinct_prompts
 from enough.generators.prompt_side import tokenizer_and_window
 from enough.generators.remote.alignment import require_aligned
 from enough.generators.remote.client import Client
@@ -97,13 +97,7 @@ class RemoteGenerator:
 
     def generate(self, prompts: Sequence[Tokens], max_new_tokens: int) -> list[str]:
         """One greedy answer per prompt; equal prompts are answered once."""
-        distinct = list({prompt.tobytes(): prompt for prompt in prompts}.values())
-        for prompt in distinct:
-            if not 0 < len(prompt) <= self.window - max_new_tokens:
-                raise ModelError(
-                    f"a prompt of {len(prompt)} tokens and an answer of {max_new_tokens} do not "
-                    f"fit a window of {self.window}"
-                )
+        distinct = distinct_prompts(prompts, max_new_tokens, self.window)
         distinct.sort(key=lambda prompt: prompt.astype(">u4").tobytes())
         asks = [self._dialect.write(prompt, max_new_tokens) for prompt in distinct]
         written: dict[bytes, str] = {}
