@@ -6,6 +6,7 @@ with `python -m tests.teacher.test_bounded_tree` and say why in the commit.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from collections import defaultdict
@@ -215,6 +216,22 @@ def test_below_visited_states_so_many_levels_are_searched(levels: int) -> None:
     assert {profile[0] for profile in added} == {lowest}
     assert sorted({len(profile) for profile in added}) == list(range(2, 2 + levels))
     assert sum(len(profile) == 2 for profile in added) == 8, "a visited state is expanded fully"
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3])
+def test_beams_end_after_so_many_levels(levels: int) -> None:
+    """What is searched is what a search to the horizon begins with."""
+    config = SearchConfig(max_records=5, actions=3, width=2, roots=("random",))
+    short = dataclasses.replace(config, levels=levels)
+    subject, scores = make_subject(make_case(9), 5), RandomScores(3)
+    whole, tree = (
+        supervised(subject, TeacherConfig(search), scores)[0].tree for search in (config, short)
+    )
+    roots = root_profiles(subject.space, config)
+    assert set(tree.profiles) < set(whole.profiles)
+    assert max(map(len, tree.profiles)) == min(max(map(len, roots)) + levels, 5)
+    assert blind_part(tree).profiles == blind_part(whole).profiles
+    assert tree.of == whole.of, "the horizon is still that of the policy"
 
 
 def test_the_blind_part_is_there_whatever_came_of_it() -> None:

@@ -25,7 +25,13 @@ class Walk(StrEnum):
 
 def aggregate(
     labels: Annotated[Path, typer.Argument(help="Folder of the first `enough label`.")],
-    controller: Annotated[Path, typer.Argument(help="Folder of `enough train` on these labels.")],
+    controller: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of `enough train` on these labels, or a bundled one's name: with "
+            "`--walk retriever` its choices are not asked for, only its β and λ."
+        ),
+    ],
     data: Annotated[list[Path], typer.Argument(help="The folders that were labelled.")],
     out: Annotated[Path, typer.Option(help="Folder for the labels of both rounds.")],
     at_least: Annotated[
@@ -59,6 +65,7 @@ def aggregate(
     Nothing that LABELS has is scored again. Then `enough train OUT DATA` trains on the union.
     """
     from enough.config import load_config
+    from enough.controller.bundled import locate_controller
     from enough.controller.checkpoint import load_controller
     from enough.controller.labelled_folder import read_labelled
     from enough.controller.visiting import controller_walks, states_along
@@ -78,6 +85,7 @@ def aggregate(
     datasets = [read_folder(folder) for folder in data]
     with progress_bars() as update:
         encoder = CachedEncoder(load_encoder())
+        controller = locate_controller(controller)
         trained = load_controller(controller, encoder=encoder.fingerprint)
         labelled = read_labelled(labels, datasets, encoder, update)
         walked = {

@@ -30,6 +30,7 @@ class SearchConfig:
         roots: where roots beside the empty profile come from, one root for each entry.
         actions: J, tried at states that are no roots.
         width: W, prefixes kept per depth below each root.
+        levels: how many are searched below each root; 0: to the horizon.
         seed: for lengths of roots, random subsets, uniform actions and sampled slots.
     """
 
@@ -37,10 +38,11 @@ class SearchConfig:
     roots: tuple[Source, ...] = ("retriever", "recency", "diversity", "random")
     actions: int = 8
     width: int = 4
+    levels: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
-        least = {"max_records": 1, "actions": 1, "width": 1, "seed": 0}
+        least = {"max_records": 1, "actions": 1, "width": 1, "levels": 0, "seed": 0}
         require_at_least(self, least, "search.")
 
 

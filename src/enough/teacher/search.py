@@ -71,8 +71,8 @@ class _Growth:
         visited = [profile for profile in visited_profiles(space) if profile not in own]
         roots = [*own, *visited]
         horizon = config.max_records
-        levels = space.case.visited_levels or horizon
-        self._levels_left = [horizon] * len(own) + [levels] * len(visited)  # below each root
+        below_own, below_visited = config.levels or horizon, space.case.visited_levels or horizon
+        self._levels_left = [below_own] * len(own) + [below_visited] * len(visited)
         self._children = {root: _followed(root, space.feasible(root)) for root in own}
         self._children |= {root: _followed(root, self._tried(root)) for root in visited}
         self._levels = [self._children[root] for root in roots]  # the deepest below each root
