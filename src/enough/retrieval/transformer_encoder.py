@@ -1,4 +1,4 @@
-"""A frozen bi-encoder on plain transformers: tokenise, forward, pool.
+"""A frozen bi-encoder on transformers: tokenise, forward, pool.
 
 In: texts of any length and content. Out: float32 vectors [len(texts), dim]. A text's vector does
 not depend on the other texts of the call, to the last bit (`batching`).
@@ -7,7 +7,7 @@ not depend on the other texts of the call, to the last bit (`batching`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from enough.checkpoints import Checkpoint, fingerprint, load_checkpoint
 from enough.precision import Precision
 from enough.protocols import Floats
 from enough.retrieval.batching import GPU_ROWS, filled, for_each_batch, padded
+from enough.retrieval.bert_graph import bert_graph, fits
 from enough.retrieval.encoders import EncoderSpec
 from enough.retrieval.ranking import unique
 
@@ -35,6 +36,10 @@ class TransformerEncoder:
         self._checkpoint = checkpoint
         self._dim = int(checkpoint.model.config.hidden_size)
         self._max_length = checkpoint.max_length(spec.max_length)
+        # Equal to the module to within rounding, as a CPU is to a GPU, so the fingerprint is one.
+        self._graph: Callable[[Tensor], Tensor] | None = None
+        if fits(checkpoint.model):
+            self._graph = bert_graph(checkpoint.model, spec.pooling, normalise=spec.normalise)
         reading = repr(
             (replace(spec, source=""), self._max_length, _CHARACTERS_PER_TOKEN, _ARITHMETIC)
         )
@@ -76,6 +81,9 @@ class TransformerEncoder:
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> Floats:
         checkpoint = self._checkpoint
+        if self._graph is not None:
+            vectors = [self._graph(torch.tensor(row)) for row in rows]
+            return np.asarray(torch.stack(vectors).numpy(), dtype=np.float32)
         filler = checkpoint.tokenizer.pad_token_id or 0
         together = filled(rows, checkpoint.device)
         ids, mask = padded(together, filler, self.spec.padding, checkpoint.device)

@@ -1,0 +1,140 @@
+"""A frozen BERT on a CPU as one graph: from the tokens of one text to its vector in one call.
+
+In: a `BertModel` of transformers in float32. Out: the vector of one row of token ids, equal to the
+module's to within rounding. Python's lock is free for the whole of the call, where a module takes
+it back after every operation; weights lie as oneDNN reads them, and queries, keys and values are
+one product. A text goes alone, so there is no padding and no mask.
+"""
+
+from __future__ import annotations
+
+import platform
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+Pooling = Literal["mean", "cls", "last"]
+_USUAL_TOKENS = 32  # what weights are laid out for; others are as right and hardly slower
+
+
+def fits(model: Any) -> bool:
+    """Whether the graph computes what this model does."""
+    config, weight = model.config, next(model.parameters())
+    return (
+        type(model).__name__ == "BertModel"
+        and config.hidden_act == "gelu"
+        and getattr(config, "position_embedding_type", "absolute") == "absolute"
+        and not (config.is_decoder or config.add_cross_attention)
+        and (weight.device.type, weight.dtype) == ("cpu", torch.float32)
+    )
+
+
+def bert_graph(model: Any, pooling: Pooling, *, normalise: bool) -> Callable[[Tensor], Tensor]:
+    """From token ids [length] to the vector [dim]; safe for many threads."""
+    with warnings.catch_warnings():
+        # Deprecated in favour of compilers that this machine may not have; nothing else frees
+        # Python's lock between operations.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        graph = torch.jit.script(_Bert(model, pooling, normalise=normalise).eval())
+        frozen: Callable[[Tensor], Tensor] = torch.jit.freeze(graph)
+    return frozen
+
+
+def _has_onednn() -> bool:
+    """Elsewhere than on x86 other libraries stand behind its name, with layouts of their own."""
+    is_built_in: bool = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return is_built_in and platform.machine() in {"x86_64", "AMD64"}
+
+
+class _Linear(nn.Module):
+    """x Wᵀ + b, perhaps with GELU behind it."""
+
+    __constants__ = ("after", "is_packed")  # so that only the branch that is taken is compiled
+
+    def __init__(self, weight: Tensor, bias: Tensor, after: Literal["none", "gelu"]) -> None:
+        super().__init__()
+        self.is_packed = _has_onednn()
+        self.after = after
+        weight = weight.detach().contiguous()
+        if self.is_packed:
+            weight = torch.ops.mkldnn._reorder_linear_weight(weight, _USUAL_TOKENS)
+        self.weight, self.bias = weight, bias.detach()
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.is_packed:
+            # The last argument is GELU's own: exact, not the tanh it resembles.
+            made: Tensor = torch.ops.mkldnn._linear_pointwise(
+                x, self.weight, self.bias, self.after, [], "none"
+            )
+            return made
+        out = functional.linear(x, self.weight, self.bias)
+        return functional.gelu(out) if self.after == "gelu" else out
+
+
+class _Norm(nn.Module):
+    def __init__(self, norm: nn.LayerNorm) -> None:
+        super().__init__()
+        self.weight, self.bias = norm.weight.detach(), norm.bias.detach()
+        self.eps = float(norm.eps)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.layer_norm(x, [x.shape[-1]], self.weight, self.bias, self.eps)
+
+
+class _Layer(nn.Module):
+    def __init__(self, layer: Any, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        own, after = layer.attention.self, layer.attention.output
+        parts = (own.query, own.key, own.value)
+        self.qkv = _Linear(
+            torch.cat([part.weight for part in parts]),
+            torch.cat([part.bias for part in parts]),
+            "none",
+        )
+        self.out = _Linear(after.dense.weight, after.dense.bias, "none")
+        self.norm = _Norm(after.LayerNorm)
+        wide, narrow = layer.intermediate.dense, layer.output.dense
+        self.wide = _Linear(wide.weight, wide.bias, "gelu")
+        self.narrow = _Linear(narrow.weight, narrow.bias, "none")
+        self.last_norm = _Norm(layer.output.LayerNorm)
+
+    def forward(self, x: Tensor) -> Tensor:
+        length, dim = x.shape
+        qkv = self.qkv(x).view(length, 3, self.heads, dim // self.heads)
+        query, key, value = qkv.permute(1, 2, 0, 3).unsqueeze(1).unbind(0)  # [1, heads, length, d]
+        seen = functional.scaled_dot_product_attention(query, key, value)
+        x = self.norm(self.out(seen[0].transpose(0, 1).reshape(length, dim)) + x)
+        made: Tensor = self.last_norm(self.narrow(self.wide(x)) + x)
+        return made
+
+
+class _Bert(nn.Module):
+    __constants__ = ("normalise", "pooling")
+
+    def __init__(self, model: Any, pooling: Pooling, *, normalise: bool) -> None:
+        super().__init__()
+        self.pooling, self.normalise = pooling, normalise
+        parts = model.embeddings
+        self.words = parts.word_embeddings.weight.detach()
+        types = parts.token_type_embeddings.weight[0]  # a text alone has one type of token
+        self.places = (parts.position_embeddings.weight + types).detach()
+        self.norm = _Norm(parts.LayerNorm)
+        heads = model.config.num_attention_heads
+        self.layers = nn.ModuleList([_Layer(layer, heads) for layer in model.encoder.layer])
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.norm(functional.embedding(ids, self.words) + self.places[: ids.shape[0]])
+        for layer in self.layers:
+            x = layer(x)
+        if self.pooling == "mean":
+            pooled = x.mean(dim=0)
+        elif self.pooling == "cls":
+            pooled = x[0]
+        else:
+            pooled = x[-1]
+        return functional.normalize(pooled, dim=0) if self.normalise else pooled
