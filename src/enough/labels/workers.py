@@ -24,6 +24,7 @@ from enough.fleet.jobs import Failure
 from enough.labels.chunk import ChunkJob, ChunkLabeller
 from enough.labels.workplace import ChunkDone, OnEvent, Workplace
 
+_AHEAD = 16  # jobs made for each worker before it asks, so that nobody waits for the next task's
 _POLL_SECONDS = 1.0
 _LAST_SECONDS = 10.0
 
@@ -64,7 +65,7 @@ def _run_in_processes(
 ) -> None:
     context = multiprocessing.get_context("spawn")
     workers = len(devices)
-    todo: Any = context.Queue(maxsize=workers)
+    todo: Any = context.Queue(maxsize=_AHEAD * workers)
     events: Any = context.Queue()
     level = logging.getLogger().level
     processes = [
@@ -92,7 +93,7 @@ def _run_in_processes(
 def _feed(
     jobs: Iterable[ChunkJob], todo: Any, events: Any, workers: int, stop: threading.Event
 ) -> None:
-    """Make jobs as workers take them, then tell every worker that there are no more."""
+    """Make jobs a little before workers take them, then tell every worker that there are no more."""
     try:
         for job in jobs:
             if not _put(todo, job, stop):
@@ -150,9 +151,8 @@ def _work(workplace: Workplace, device: str | None, todo: Any, events: Any, leve
     threading.Thread(target=_end_with_parent, daemon=True).start()
     logging.basicConfig(level=level, format="%(message)s")
     try:
-        labeller: ChunkLabeller | None = None
+        labeller = workplace.labeller()  # at once: meanwhile the first jobs are made
         while (job := todo.get()) is not None:
-            labeller = labeller or workplace.labeller()
             labeller.label(job, events.put)
             events.put(ChunkDone(len(job.cases)))
         events.put(None)
