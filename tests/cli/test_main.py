@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+
+from enough.cli import app
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -39,3 +44,15 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(
 
 def test_the_version_is_printed() -> None:
     assert run("--version").stdout.strip()[0].isdigit()
+
+
+def test_no_help_has_brackets_that_the_terminal_takes_for_colours() -> None:
+    """`[engine]` in a text would be gone without a trace."""
+    asked: list[Any] = [typer.main.get_command(app)]
+    texts = []
+    while asked:
+        command = asked.pop()
+        asked += getattr(command, "commands", {}).values()
+        texts += [command.help or "", *(getattr(one, "help", "") or "" for one in command.params)]
+    assert len(texts) > 200
+    assert [text for text in texts if re.search(r"\[[a-z]", text)] == []

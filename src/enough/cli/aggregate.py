@@ -56,7 +56,7 @@ def aggregate(
     workers: Workers = None,
     engine: Engine = None,
     config: Annotated[
-        Path | None, typer.Option(help="A TOML file; of it only the table [engine] counts.")
+        Path | None, typer.Option(help="A TOML file; of it only the table `engine` counts.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

@@ -79,7 +79,7 @@ def label(
     *,
     model: Model = "SmolLM2-135M-Instruct",
     random_weights: RandomWeights = None,
-    dtype: Annotated[Precision, typer.Option(help="As in a [generator] table.")] = "auto",
+    dtype: Annotated[Precision, typer.Option(help="As in a table `generator`.")] = "auto",
     requests: Annotated[int, typer.Option(min=1, help="With full pools, drawn at random.")] = 1,
     chunk: Annotated[int, typer.Option(min=1, help="Requests searched in step.")] = 8,
     max_records: Annotated[int, typer.Option(min=1, help="K_max.")] = 10,

@@ -13,11 +13,12 @@ from enough.cli.engine import EngineName
 
 
 def engine(
-    config: Annotated[Path, typer.Argument(help="A TOML file with a [generator] table.")],
+    config: Annotated[Path, typer.Argument(help="A TOML file with a table `generator`.")],
     data: Data = None,
     *,
     against: Annotated[
-        str | None, typer.Option(help="The same weights here: name or folder. [default: the model]")
+        str | None,
+        typer.Option(help="The same weights here: name or folder.", show_default="the model"),
     ] = None,
     profiles: Annotated[int, typer.Option(min=1, help="Drawn from trees of the requests.")] = 200,
     requests: Annotated[int, typer.Option(min=1, help="Requests whose trees are drawn from.")] = 8,

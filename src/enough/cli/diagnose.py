@@ -29,7 +29,7 @@ Data = Annotated[
 Labels = Annotated[Path | None, typer.Option(help="A folder of `enough label`.")]
 Controller = Annotated[Path | None, typer.Option(help="A folder of `enough train`.")]
 Config = Annotated[
-    Path | None, typer.Option(help="A TOML file: [study] and tables of diagnostics.")
+    Path | None, typer.Option(help="A TOML file: the table `study`, and tables of diagnostics.")
 ]
 Out = Annotated[Path, typer.Option(help="Folder of the study; goes on there.")]
 

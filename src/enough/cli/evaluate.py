@@ -24,14 +24,16 @@ _WIDTH = 160
 
 
 def evaluate(
-    config: Annotated[Path, typer.Option(help="A recipe: a TOML file with [[methods]] tables.")],
+    config: Annotated[Path, typer.Option(help="A recipe: a TOML file with tables `methods`.")],
     data: Annotated[
         list[Path] | None,
         typer.Argument(help="Folders with logs or LaMP files; those of the recipe without any."),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run; goes on there. [default: runs/NAME OF THE RECIPE]"),
+        typer.Option(
+            help="Folder of the run; goes on there.", show_default="runs/NAME OF THE RECIPE"
+        ),
     ] = None,
     export: Annotated[
         Path | None,

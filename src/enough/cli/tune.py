@@ -26,7 +26,7 @@ def tune(
     users: Annotated[
         int | None,
         typer.Option(
-            min=1, help=f"Made-up users per task, beside the data. [without data: {_USERS}]"
+            min=1, help=f"Made-up users per task, beside the data; without data {_USERS}."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -34,7 +34,7 @@ def tune(
     """Fit a LoRA adapter on requests with profiles of random size, and say what it did.
 
     Afterwards a user's own records should still help and other people's should not. Stop it and run
-    it again as you like. Use the adapter as `adapter = "FOLDER"` in a [generator] table.
+    it again as you like. Use the adapter as `adapter = "FOLDER"` in a table `generator`.
     """
     from enough.config import load_config
     from enough.data.folders import read_folder

@@ -93,7 +93,7 @@ def _run_in_processes(
 def _feed(
     jobs: Iterable[ChunkJob], todo: Any, events: Any, workers: int, stop: threading.Event
 ) -> None:
-    """Make jobs a little before workers take them, then tell every worker that there are no more."""
+    """Make jobs a little before workers take them, then tell all that there are no more."""
     try:
         for job in jobs:
             if not _put(todo, job, stop):
