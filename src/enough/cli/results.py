@@ -23,8 +23,13 @@ def results(
         Path, typer.Option(help="The page; figures go into figures/ beside it.")
     ] = _PAGE,
     lambda_: Annotated[
-        float, typer.Option("--lambda", help="The λ that is looked at closely.")
-    ] = 0.2,
+        float | None,
+        typer.Option(
+            "--lambda",
+            help="The λ that is looked at closely.",
+            show_default="that of the answers, or the lowest there is",
+        ),
+    ] = None,
     machine: Annotated[str, typer.Option(help="What it ran on, in words.")] = "",
     note: Annotated[
         str, typer.Option(help="What else a reader must know about what was run.")
@@ -40,7 +45,8 @@ def results(
 
     # Where files lie on this machine is nobody's business.
     named = [path.name if path.is_absolute() else str(path) for path in [*files, out]]
-    said = {"--out": named[-1], "--lambda": f"{lambda_:g}", "--machine": machine, "--note": note}
+    price = "" if lambda_ is None else f"{lambda_:g}"
+    said = {"--out": named[-1], "--lambda": price, "--machine": machine, "--note": note}
     options = [part for option, value in said.items() if value for part in (option, value)]
     command = shlex.join(["enough", "results", *named[:-1], *options])
     made = results_of(

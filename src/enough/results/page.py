@@ -26,7 +26,6 @@ from enough.results.wording import joined, markdown_table, plain_text
 from enough.run_folders import write_whole
 
 FOLDER = "figures"
-DEFAULT_LAMBDA = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Results:
 def results_of(
     sources: Sources,
     *,
-    lambda_: float = DEFAULT_LAMBDA,
+    lambda_: float | None = None,
     machine: str = "",
     note: str = "",
     command: str = "",
@@ -49,7 +48,7 @@ def results_of(
 
     Args:
         sources: rows.
-        lambda_: the λ that is looked at closely.
+        lambda_: the λ that is looked at closely; None: that of the answers, or the lowest there is.
         machine: what it ran on, in words.
         note: what else a reader must know about what was run.
         command: what makes this page again.
@@ -58,6 +57,8 @@ def results_of(
         ConfigError: if there are outcomes, but none at this λ.
     """
     points = operating_points(sources.outcomes.rows) if sources.outcomes else []
+    if lambda_ is None and sources.answers:
+        lambda_ = sources.answers.about["lambda"]
     point = _at(points, lambda_) if points else None
     methods = measure_methods(sources.answers) if sources.answers else None
     drawings = {f"{name}.svg": draw_scatter(one) for name, one in figures(methods, point).items()}
@@ -91,7 +92,9 @@ def write_results(page: Path, results: Results) -> list[Path]:
     return paths
 
 
-def _at(points: Sequence[OperatingPoint], lambda_: float) -> OperatingPoint:
+def _at(points: Sequence[OperatingPoint], lambda_: float | None) -> OperatingPoint:
+    if lambda_ is None:
+        return min(points, key=lambda point: point.lambda_)
     for point in points:
         if point.lambda_ == lambda_:
             return point
