@@ -24,6 +24,7 @@ from enough.cli import (
     match,
     oracle,
     plan,
+    price,
     results,
     select,
     serve,
@@ -50,6 +51,7 @@ app.command("label")(label.label)
 app.command("plan")(plan.plan)
 app.command("train")(train.train)
 app.command("aggregate")(aggregate.aggregate)
+app.command("price")(price.price)
 app.command("compare")(compare.compare)
 app.command("evaluate")(evaluate.evaluate)
 app.command("diagnose")(diagnose.diagnose)

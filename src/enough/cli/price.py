@@ -1,0 +1,58 @@
+"""`enough price`: a controller for another price or habit, without training."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def price(
+    controller: Annotated[
+        Path, typer.Argument(help="Folder of `enough train`, or a bundled one's name.")
+    ],
+    out: Annotated[Path, typer.Option(help="Folder for the new one; must not be there.")],
+    lambda_: Annotated[
+        float | None, typer.Option("--lambda", min=0, help="λ, price of 1024 tokens.")
+    ] = None,
+    trust: Annotated[
+        float | None,
+        typer.Option(help="Weight of a request's own values against the average request's."),
+    ] = None,
+    lead: Annotated[
+        float | None,
+        typer.Option(help="What a record out of the retriever's order must be worth more."),
+    ] = None,
+    aversion: Annotated[
+        float | None, typer.Option(help="How much more than gains losses count on average.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Write a copy of CONTROLLER that weighs the same values anew. What is not named stays.
+
+    Approximate for a λ far from the one it was trained for: then `enough train --lambda`.
+    """
+    from enough.bundled_models import new_folder
+    from enough.controller.bundled import locate_controller
+    from enough.controller.checkpoint import load_controller, save_controller
+    from enough.controller.pricing import priced
+    from enough.errors import ConfigError
+
+    if out.exists():
+        raise ConfigError(f"{out}: is there already; name another folder")
+    found = load_controller(locate_controller(controller))
+    made = priced(found, lambda_=lambda_, trust=trust, lead=lead, aversion=aversion)
+    with new_folder(out) as folder:
+        save_controller(folder, made)
+        folder.chmod(0o755)  # temporary folders are closed to others
+    habit = made.habit.config
+    if as_json:
+        shown = {"trust": habit.trust, "lead": habit.lead, "aversion": habit.aversion}
+        typer.echo(json.dumps({"folder": str(out), "lambda": made.point.lambda_, **shown}))
+        return
+    typer.echo(
+        f"{out}: λ {made.point.lambda_:g} (trained for {made.report['trained_for']['lambda']:g}), "
+        f"trust {habit.trust:g}, lead {habit.lead:g}, aversion {habit.aversion:g}"
+    )
