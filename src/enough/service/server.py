@@ -6,7 +6,6 @@ In: a configuration. Out: a process that serves until it is told to stop (SIGTER
 from __future__ import annotations
 
 import logging
-import sys
 
 import uvicorn
 from fastapi import FastAPI
@@ -18,10 +17,6 @@ from enough.service.gate import DEFAULT_TENANT
 from enough.store.opening import open_store
 
 log = logging.getLogger("enough.service")
-
-# The encoder gives up Python's lock at every operation, about a hundred times for a text, and gets
-# it back after somebody else's turn; with the usual 5 ms it would wait most of the time.
-_TURN_S = 0.0002
 
 
 def serve(config: ServeConfig) -> None:
@@ -38,7 +33,6 @@ def serve(config: ServeConfig) -> None:
         )
     else:
         _require_keys(config)
-    sys.setswitchinterval(_TURN_S)
     app = build_app(config, service=started(config))
     log.info("listening on http://%s:%d", config.host, config.port)
     uvicorn.Server(server_settings(config, app)).run()
