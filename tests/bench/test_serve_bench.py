@@ -13,7 +13,11 @@ from enough.cli import app
 @pytest.mark.lm
 def test_what_is_measured() -> None:
     result = CliRunner().invoke(
-        app, ["bench", "serve", "--requests", "6", "--users", "1", "--clients", "3", "--json"]
+        app,
+        [
+            *("bench", "serve", "--requests", "6", "--users", "1", "--clients", "3"),
+            *("--endurance", "5", "--json"),
+        ],
     )
     assert result.exception is None, result.exception
     found = json.loads(result.stdout)
@@ -23,3 +27,7 @@ def test_what_is_measured() -> None:
     assert found["own_p50_ms"] <= found["own_p95_ms"]
     assert min(found["many_per_s"], found["one_per_s"], found["encoder_per_s"]) > 0
     assert found["ratio"] == pytest.approx(found["many_per_s"] / found["encoder_per_s"])
+    assert 0 < found["client_cpu_ms"] < found["many_cpu_ms"]
+    assert found["endurance"] == 5 and found["endurance_per_s"] > 0
+    assert len(found["endurance_mb"]) == 4  # two and two and one, and before them
+    assert min(found["endurance_mb"]) > 50

@@ -42,3 +42,10 @@ def test_the_order_of_texts_does_not_matter(query: str, texts: list[str]) -> Non
     assert (found >= 0).all()
     again = shared_words(query, [texts[i] for i in order])
     assert again == pytest.approx(found[order], abs=1e-6)
+
+
+def test_of_queries_nothing_is_remembered() -> None:
+    stems.cache_clear()
+    for number in range(5):
+        shared_words(f"query {number}", ["a text", "another text"], "ann")
+    assert stems.cache_info().currsize == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from transformers import AutoModel, AutoTokenizer
 from enough.errors import ConfigError, MissingExtraError, ModelError, UnknownNameError
 from enough.precision import choose_dtype, cpu_has_usable_amx
 from enough.retrieval.encoders import ENCODERS, EncoderSpec, load_encoder
-from enough.retrieval.transformer_encoder import pool
+from enough.retrieval.transformer_encoder import TransformerEncoder, pool
 from tests.retrieval.tiny import save_bert, save_qwen
 
 SHORT, LONG = "w1 w2", "w3 w4 w5 w6, w7 w8!"
@@ -87,6 +88,27 @@ def test_a_vector_does_not_depend_on_its_neighbours(bert: Path, qwen: Path) -> N
         assert np.array_equal(encoder.encode(texts[::-1], "document")[::-1], together)
         twice = encoder.encode([texts[3], texts[30], texts[3]], "document")
         assert np.array_equal(twice[0], twice[2])
+
+
+def _keep(found: list[Any], work: Any) -> None:
+    found.append(work())
+
+
+def test_many_threads_encode_the_same_bits(bert: Path, qwen: Path) -> None:
+    texts = [" ".join(f"w{(i * j) % 40}" for j in range(1, i + 1)) for i in range(1, 20)]
+    for folder in (bert, qwen):
+        encoder = load_encoder(str(folder), "cpu")
+        assert isinstance(encoder, TransformerEncoder)
+        assert (encoder.batch_rows, encoder.lanes) == (1, torch.get_num_threads())
+        found: list[Any] = []
+        work = partial(encoder.encode_here, texts, "query")
+        threads = encoder.start_threads(partial(_keep, found, work))
+        assert len(threads) == encoder.lanes
+        for thread in threads:
+            thread.join()
+        expected = encoder.encode(texts, "query")
+        assert len(found) == encoder.lanes
+        assert all(np.array_equal(one, expected) for one in found)
 
 
 def test_templates(bert: Path) -> None:

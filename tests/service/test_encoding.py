@@ -38,7 +38,7 @@ class HeldEncoder(BagEncoder):
 
 
 def in_background(work: Any, *arguments: Any) -> threading.Thread:
-    thread = threading.Thread(target=work, args=arguments)
+    thread = threading.Thread(target=work, args=arguments, daemon=True)
     thread.start()
     return thread
 
@@ -106,6 +106,65 @@ def test_an_error_reaches_those_who_asked_and_nobody_else() -> None:
     with pytest.raises(ValueError, match="bad text"):
         shared.encode(["bad"], "query")
     assert shared.encode(["w1"], "query").shape == (1, 64)
+    shared.close()
+
+
+class LanedEncoder(HeldEncoder):
+    """One text in each of two threads, as on a CPU; `encode` alone must not be asked."""
+
+    batch_rows, lanes = 1, 2
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: list[threading.Thread] = []
+        self.together = threading.Barrier(2)
+
+    def start_threads(self, work: Any) -> list[threading.Thread]:
+        self.threads = [in_background(work) for _ in range(self.lanes)]
+        return self.threads
+
+    def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        assert threading.current_thread() in self.threads
+        if any(text.startswith("pair") for text in texts):
+            self.together.wait(10)  # gets here only with another beside it
+        return super().encode(texts, kind)
+
+    def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        raise AssertionError("outside of its threads")
+
+
+def test_an_encoder_of_single_texts_has_a_thread_for_each_core() -> None:
+    inner = LanedEncoder()
+    inner.may_go.set()
+    shared = SharedEncoder(inner)
+    records = [f"pair w{number}" for number in range(6)]
+    found = shared.patient.encode(records, "document")
+    assert (found == BagEncoder().encode(records, "document")).all()
+    assert sorted(inner.batches) == [(text,) for text in records]
+    others = [in_background(shared.encode, [f"pair w{number}"], "query") for number in range(2)]
+    for thread in others:
+        thread.join(10)
+    assert len(inner.batches) == 8
+    assert shared.encode([], "query").shape == (0, 64)
+    shared.close()
+    assert not any(thread.is_alive() for thread in inner.threads)
+
+
+def test_whoever_stores_much_does_not_hold_up_requests_in_any_thread() -> None:
+    inner = LanedEncoder()
+    shared = SharedEncoder(inner)
+    storing = in_background(shared.patient.encode, [f"w{n} late" for n in range(9)], "document")
+    for _ in range(2000):
+        if len(inner.batches) == 2:
+            break
+        threading.Event().wait(0.001)
+    waiting(shared, 0, 0)  # both threads hold one, and no more than these are asked for
+    asking = in_background(shared.encode, ["w1"], "query")
+    waiting(shared, 1, 0)
+    inner.may_go.set()
+    asking.join(10)
+    storing.join(10)
+    assert inner.batches.index(("w1",)) in (2, 3)
     shared.close()
 
 

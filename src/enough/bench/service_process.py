@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import os
 import re
 import socket
 import subprocess
@@ -40,11 +41,32 @@ class Timed:
 
 @dataclass(frozen=True, slots=True)
 class Driven:
-    """All answers of some clients, and how long they were at it together."""
+    """All answers of some clients, how long they were at it together, and what it cost.
+
+    Attributes:
+        answers: those that were 200.
+        seconds: from the first question to the last answer.
+        failures: questions without one.
+        service_cpu_s: the service's processor time meanwhile; 0 where the system does not say.
+        client_cpu_s: this process's.
+    """
 
     answers: tuple[Timed, ...]
     seconds: float
     failures: int
+    service_cpu_s: float
+    client_cpu_s: float
+
+
+def joined(parts: Sequence[Driven]) -> Driven:
+    """Several one after the other as one."""
+    return Driven(
+        tuple(answer for part in parts for answer in part.answers),
+        sum(part.seconds for part in parts),
+        sum(part.failures for part in parts),
+        sum(part.service_cpu_s for part in parts),
+        sum(part.client_cpu_s for part in parts),
+    )
 
 
 class ServiceProcess:
@@ -105,7 +127,6 @@ class ServiceProcess:
         """All questions, shared among so many clients."""
         bodies = iter([json.dumps(one).encode() for one in questions])  # whoever is free takes one
         answers: list[Timed] = []
-        failures: list[int] = []
 
         def work() -> None:
             with closing(self._connection().sock) as connection:
@@ -115,18 +136,24 @@ class ServiceProcess:
                     head = _whole_answer(connection)
                     took = (time.perf_counter() - began) * 1000
                     if not head.startswith("HTTP/1.1 200"):
-                        failures.append(1)
                         continue
                     stages = dict(_STAGE.findall(head))
                     answers.append(Timed(took, float(stages["total"]), float(stages["encode"])))
 
         threads = [threading.Thread(target=work) for _ in range(clients)]
-        began = time.perf_counter()
+        began, service_cpu, client_cpu = time.perf_counter(), self._cpu_s(), time.process_time()
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        return Driven(tuple(answers), time.perf_counter() - began, len(failures))
+        seconds = time.perf_counter() - began
+        return Driven(
+            tuple(answers),
+            seconds,
+            len(questions) - len(answers),  # also what a broken connection left unanswered
+            self._cpu_s() - service_cpu,
+            time.process_time() - client_cpu,
+        )
 
     def memory_mb(self) -> float:
         """What the process holds in memory; 0 where the system does not say."""
@@ -136,6 +163,15 @@ class ServiceProcess:
             return 0.0
         found = re.search(r"VmRSS:\s+(\d+) kB", status)
         return int(found[1]) / 1000 if found else 0.0
+
+    def _cpu_s(self) -> float:
+        """Processor time of the service since it began; 0 where the system does not say."""
+        try:
+            text = Path(f"/proc/{self._process.pid}/stat").read_text(encoding="utf-8")
+        except OSError:
+            return 0.0
+        user, system = text.rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def _head(self, length: int) -> bytes:
         return (
@@ -168,5 +204,7 @@ def _whole_answer(connection: socket.socket) -> str:
     length = _LENGTH.search(text)
     missing = (int(length[1]) if length else 0) - len(body)
     while missing > 0:
-        missing -= len(connection.recv(65_536))
+        if not (more := connection.recv(65_536)):
+            raise EnoughError("the service hung up")
+        missing -= len(more)
     return text

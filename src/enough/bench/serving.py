@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from enough.bench.service_process import Driven, ServiceProcess
+from enough.bench.service_process import Driven, ServiceProcess, joined
 from enough.data.logs import record_line
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
@@ -43,9 +43,14 @@ class ServeBench:
         encoder_per_s: queries per second of the encoder alone, in batches, in turn with them.
         ratio: many_per_s over encoder_per_s.
         many_p50_ms: of a request among many, by the client's clock, waiting included.
+        many_cpu_ms: of the service's processor time for one of these, its encoding included.
+        client_cpu_ms: of this process's, which it takes from the same cores.
         memory_before_mb: of the service when everybody had been asked about once.
-        memory_after_mb: at the end.
-        failures: answers that were not 200; there should be none.
+        memory_after_mb: after the requests of one and of many.
+        endurance: further requests of `clients`, after all that.
+        endurance_per_s: of these per second; 0 without any.
+        endurance_mb: memory before them and after each quarter; empty without any.
+        failures: answers that were not 200, these included; there should be none.
     """
 
     cores: int
@@ -66,13 +71,24 @@ class ServeBench:
     ratio: float
     many_p50_ms: float
     many_p95_ms: float
+    many_cpu_ms: float
+    client_cpu_ms: float
     memory_before_mb: float
     memory_after_mb: float
+    endurance: int
+    endurance_per_s: float
+    endurance_mb: tuple[float, ...]
     failures: int
 
 
 def run_serve_bench(
-    requests: int, *, clients: int = 16, users: int = 16, task: str = "LaMP-7", seed: int = 0
+    requests: int,
+    *,
+    clients: int = 16,
+    users: int = 16,
+    task: str = "LaMP-7",
+    endurance: int = 0,
+    seed: int = 0,
 ) -> ServeBench:
     """Start a service, fill it, ask it, and stop it.
 
@@ -81,6 +97,7 @@ def run_serve_bench(
         clients: at once.
         users: made up, each with 40 records.
         task: whose schema they have.
+        endurance: further requests of all clients, for failures and memory alone.
         seed: of the made-up world.
     """
     load = os.getloadavg()[0]
@@ -90,12 +107,14 @@ def run_serve_bench(
         for user, history in dataset.histories.items():
             lines = [record_line(record, dataset.task) for record in history]
             service.post(f"/v1/users/{user}/records", {"task": task, "records": lines})
-        questions = _questions(dataset, 2 * requests + users)
+        measured = 2 * requests + users
+        questions = _questions(dataset, measured + endurance)
         pools = [len(service.explained(one)) for one in questions[:users]]
         before = service.memory_mb()
         one = service.ask(questions[users : users + requests], clients=1)
-        many, alone = _in_turn(service, dataset, questions[users + requests :], clients)
+        many, alone = _in_turn(service, dataset, questions[users + requests : measured], clients)
         after = service.memory_mb()
+        lasting, held = _lasting(service, questions[measured:], clients)
     if not one.answers or not many.answers:
         raise DataError("the service answered nothing; ask it by hand with `enough serve`")
     own = [answer.total_ms - answer.encode_ms for answer in one.answers]
@@ -121,8 +140,13 @@ def run_serve_bench(
         many_p50_ms=_at(waited, 50),
         many_p95_ms=_at(waited, 95),
         memory_before_mb=before,
+        many_cpu_ms=many.service_cpu_s / len(many.answers) * 1000,
+        client_cpu_ms=many.client_cpu_s / len(many.answers) * 1000,
         memory_after_mb=after,
-        failures=one.failures + many.failures,
+        endurance=endurance,
+        endurance_per_s=len(lasting.answers) / lasting.seconds if endurance else 0.0,
+        endurance_mb=held,
+        failures=one.failures + many.failures + lasting.failures,
     )
 
 
@@ -162,12 +186,21 @@ def _in_turn(
             encoder.encode(queries[first : min(first + _BATCH, start + size)], "query")
         seconds += time.perf_counter() - began
         parts.append(service.ask(questions[start : start + size], clients))
-    together = Driven(
-        tuple(answer for part in parts for answer in part.answers),
-        sum(part.seconds for part in parts),
-        sum(part.failures for part in parts),
-    )
-    return together, len(queries) / seconds
+    return joined(parts), len(queries) / seconds
+
+
+def _lasting(
+    service: ServiceProcess, questions: Sequence[dict[str, object]], clients: int
+) -> tuple[Driven, tuple[float, ...]]:
+    """All questions in four parts, and the service's memory before and after each."""
+    if not questions:
+        return joined([]), ()
+    held, parts = [service.memory_mb()], []
+    size = -(-len(questions) // 4)
+    for start in range(0, len(questions), size):
+        parts.append(service.ask(questions[start : start + size], clients))
+        held.append(service.memory_mb())
+    return joined(parts), tuple(held)
 
 
 def _at(values: Sequence[float], percent: float) -> float:

@@ -113,6 +113,9 @@ def serve(
     clients: Annotated[int, typer.Option(min=1, help="At once.")] = 16,
     users: Annotated[int, typer.Option(min=1, help="Made up, with 40 records each.")] = 16,
     task: Annotated[str, typer.Option(help="Whose schema they have.")] = "LaMP-7",
+    endurance: Annotated[
+        int, typer.Option(min=0, help="Further requests of all clients: failures and memory.")
+    ] = 0,
     seed: int = 0,
     as_json: Json = False,
 ) -> None:
@@ -122,5 +125,7 @@ def serve(
     """
     from enough.bench.serving import run_serve_bench
 
-    result = run_serve_bench(requests, clients=clients, users=users, task=task, seed=seed)
+    result = run_serve_bench(
+        requests, clients=clients, users=users, task=task, endurance=endurance, seed=seed
+    )
     show_measured(dataclasses.asdict(result), as_json)

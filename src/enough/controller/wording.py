@@ -31,7 +31,8 @@ def shared_words(query: str, texts: Sequence[str], whose: Hashable = None) -> Fl
     """
     if not texts:
         return np.zeros(0, np.float32)
-    wanted, of_texts = stems(query, whose), [stems(text, whose) for text in texts]
+    # A query is asked once: remembered, a service would hold the last 65,536 of them.
+    wanted, of_texts = _stems(query), [stems(text, whose) for text in texts]
     sizes = np.array([len(one) for one in of_texts])
     if not len(wanted):
         return np.zeros(len(texts), np.float32)
@@ -47,6 +48,10 @@ def shared_words(query: str, texts: Sequence[str], whose: Hashable = None) -> Fl
 
 @lru_cache(maxsize=65_536)
 def stems(text: str, _whose: Hashable = None) -> NDArray[np.int64]:
-    """Numbers of the distinct words of a text, sorted."""
+    """Numbers of the distinct words of a text, sorted; remembered."""
+    return _stems(text)
+
+
+def _stems(text: str) -> NDArray[np.int64]:
     words = {word[:_LETTERS] for word in _WORD.findall(text.lower())}
     return np.array(sorted(zlib.crc32(word.encode("utf-8", "replace")) for word in words), np.int64)

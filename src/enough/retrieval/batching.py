@@ -8,9 +8,9 @@ length go together, filled up to a fixed number, so that shapes depend on the le
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Literal
 
 import torch
@@ -27,19 +27,46 @@ def for_each_batch(
         for batch in batches_of_one_length(rows, GPU_ROWS):
             work(batch)
         return
-    order = sorted(range(len(rows)), key=lambda i: -len(rows[i]))
+    if not rows:
+        return
+    places = iter(sorted(range(len(rows)), key=lambda i: -len(rows[i])))
+    failures: list[BaseException] = []
+
+    def take_turns() -> None:
+        try:
+            for place in places:
+                work([place])
+        except BaseException as error:  # noqa: BLE001 (raised again below)
+            failures.append(error)
+
+    # Also for a single row: one core and several round differently.
+    for thread in one_core_threads(min(torch.get_num_threads(), len(rows)), take_turns):
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def one_core_threads(count: int, work: Callable[[], None]) -> list[threading.Thread]:
+    """Start threads that do `work`, in each of which torch computes on one core.
+
+    What a thread sets is also what later threads start with, so when all of these have begun, the
+    setting is put back to what it was.
+    """
     cores = torch.get_num_threads()
-    try:
-        # Also for a single row: one core and several round differently.
-        with ThreadPoolExecutor(max(1, cores), initializer=_use_one_core) as workers:
-            list(workers.map(work, ([place] for place in order)))  # raises what a worker raised
-    finally:
-        torch.set_num_threads(cores)  # the workers' setting is also what later threads start with
+    all_here = threading.Barrier(count + 1)
 
+    def begin() -> None:
+        torch.get_num_threads()  # a thread's first question sets its default, so it must come first
+        torch.set_num_threads(1)
+        all_here.wait()
+        work()
 
-def _use_one_core() -> None:
-    torch.get_num_threads()  # a thread's first question sets its default, so it must come first
-    torch.set_num_threads(1)
+    threads = [threading.Thread(target=begin, name="encoder", daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    all_here.wait()
+    torch.set_num_threads(cores)
+    return threads
 
 
 def batches_of_one_length(rows: Sequence[Sequence[int]], count: int) -> Iterator[list[int]]:

@@ -7,6 +7,7 @@ not depend on the other texts of the call, to the last bit (`batching`).
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -19,7 +20,13 @@ from transformers import AutoModel
 from enough.checkpoints import Checkpoint, fingerprint, load_checkpoint
 from enough.precision import Precision
 from enough.protocols import Floats
-from enough.retrieval.batching import GPU_ROWS, filled, for_each_batch, padded
+from enough.retrieval.batching import (
+    GPU_ROWS,
+    filled,
+    for_each_batch,
+    one_core_threads,
+    padded,
+)
 from enough.retrieval.bert_graph import bert_graph, fits
 from enough.retrieval.encoders import EncoderSpec
 from enough.retrieval.ranking import unique
@@ -58,7 +65,16 @@ class TransformerEncoder:
     @property
     def batch_rows(self) -> int:
         """Texts worth encoding together: on a CPU every one goes alone, one core to each."""
-        return GPU_ROWS if self._checkpoint.device.type != "cpu" else 2 * torch.get_num_threads()
+        return 1 if self._is_on_cpu else GPU_ROWS
+
+    @property
+    def lanes(self) -> int:
+        """Threads that can encode at the same time: on a CPU one for each core."""
+        return torch.get_num_threads() if self._is_on_cpu else 1
+
+    def start_threads(self, work: Callable[[], None]) -> list[threading.Thread]:
+        """Start as many to do `work`, which may call `encode_here`."""
+        return one_core_threads(self.lanes, work)
 
     @property
     def is_symmetric(self) -> bool:
@@ -67,6 +83,13 @@ class TransformerEncoder:
 
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         """Vectors [len(texts), dim]; equal texts get equal bits."""
+        return self._encode(texts, kind, is_here=False)
+
+    def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        """The same bits, computed in the calling thread, which must be one of those."""
+        return self._encode(texts, kind, is_here=True)
+
+    def _encode(self, texts: Sequence[str], kind: str, *, is_here: bool) -> Floats:
         template = self.spec.query_template if kind == "query" else self.spec.document_template
         distinct, places = unique([template.replace("{text}", text) for text in texts])
         vectors = np.zeros((len(distinct), self._dim), np.float32)
@@ -75,8 +98,16 @@ class TransformerEncoder:
         def fill(batch: list[int]) -> None:
             vectors[batch] = self._forward([rows[i] for i in batch])
 
-        for_each_batch(rows, self._checkpoint.device, fill)
+        if is_here and self._is_on_cpu:
+            for place in range(len(rows)):
+                fill([place])
+        else:
+            for_each_batch(rows, self._checkpoint.device, fill)
         return vectors[places]
+
+    @property
+    def _is_on_cpu(self) -> bool:
+        return self._checkpoint.device.type == "cpu"
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> Floats:

@@ -1,16 +1,18 @@
-"""One thread that encodes for everybody: what waits at the same time goes together.
+"""A few threads that encode for everybody: what waits at the same time goes together.
 
-In: texts from any thread. Out: their vectors, as the encoder alone would make them. A lone request
-waits for nobody: whatever is in the queue when the thread is free is taken at once. Those who can
-wait (records that are being stored) go in between. Many texts go in portions, so that no request
-waits for a whole batch of records, and no batch of records for ever.
+In: texts from any thread. Out: their vectors, as the encoder alone would make them. An encoder says
+how many threads it can use and how many texts one takes at once: on a CPU a thread for each core
+and one text, on a GPU one thread and a batch. A lone request waits for nobody: whatever is in the
+queue when a thread is free is taken at once. Those who can wait (records that are being stored) go
+in between. Many texts go in portions, so that no request waits for a whole batch of records, and no
+batch of records for ever.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Literal
@@ -41,14 +43,14 @@ class SharedEncoder:
         self.is_symmetric: bool = getattr(encoder, "is_symmetric", False)
         # More at once would gain nothing and let finished ones wait for the others.
         self._together: int = getattr(encoder, "batch_rows", _TOGETHER)
-        self._encoder = encoder
+        self._lanes: int = getattr(encoder, "lanes", 1)
+        self._encode_here = getattr(encoder, "encode_here", encoder.encode)
         self._urgent: deque[_Job] = deque()
         self._patient: deque[_Job] = deque()
         self._wake = threading.Condition()
         self._is_closed = False
         self._round = 0
-        self._thread = threading.Thread(target=self._work, name="encoder", daemon=True)
-        self._thread.start()
+        self._threads = getattr(encoder, "start_threads", _one_thread)(self._work)
 
     def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
         """Vectors [len(texts), dim], before everybody who can wait."""
@@ -67,25 +69,31 @@ class SharedEncoder:
         """Finish what is waiting, then stop."""
         with self._wake:
             self._is_closed = True
-            self._wake.notify()
-        self._thread.join()
+            self._wake.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     def _in_portions(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> Floats:
-        """Many texts one portion after the other: nobody else waits for more than one."""
+        """Many texts one portion for each thread after the other: nobody else waits for more."""
         size = self._together
-        portions = [texts[i : i + size] for i in range(0, len(texts), size)]
-        if len(portions) < 2:
-            return self._ask(queue, texts, kind)
-        return np.concatenate([self._ask(queue, some, kind) for some in portions])
+        portions = [texts[i : i + size] for i in range(0, len(texts), size)] or [texts]
+        asked: deque[_Job] = deque()
+        found: list[Floats] = []
+        for portion in portions:
+            if len(asked) == self._lanes:
+                found.append(asked.popleft().result.result())
+            asked.append(self._ask(queue, portion, kind))
+        found += [job.result.result() for job in asked]
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def _ask(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> Floats:
+    def _ask(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> _Job:
         job = _Job(texts, kind)
         with self._wake:
             if self._is_closed:
                 raise ModelError("the encoder is closed: the service is going down")
             queue.append(job)
             self._wake.notify()
-        return job.result.result()
+        return job
 
     def _work(self) -> None:
         while jobs := self._next():
@@ -94,21 +102,21 @@ class SharedEncoder:
                     self._encode(some, kind)
 
     def _next(self) -> list[_Job]:
-        """What is urgent, as far as it fits, and one portion of the rest; nothing at the end."""
+        """What is urgent, as far as it fits; at times one of the patient; at the end nothing."""
         with self._wake:
             while not (self._urgent or self._patient or self._is_closed):
                 self._wake.wait()
             jobs: list[_Job] = []
-            while self._urgent and sum(len(job.texts) for job in jobs) < self._together:
-                jobs.append(self._urgent.popleft())
             self._round += 1
             if self._patient and (not self._urgent or self._round % _TURNS == 0):
                 jobs.append(self._patient.popleft())
+            while self._urgent and sum(len(job.texts) for job in jobs) < self._together:
+                jobs.append(self._urgent.popleft())
             return jobs
 
     def _encode(self, jobs: Sequence[_Job], kind: Kind) -> None:
         try:
-            vectors = self._encoder.encode([text for job in jobs for text in job.texts], kind)
+            vectors = self._encode_here([text for job in jobs for text in job.texts], kind)
         except BaseException as error:  # noqa: BLE001 (whoever asked has to know)
             for job in jobs:
                 job.result.set_exception(error)
@@ -117,6 +125,12 @@ class SharedEncoder:
         for job in jobs:
             job.result.set_result(vectors[done : done + len(job.texts)])
             done += len(job.texts)
+
+
+def _one_thread(work: Callable[[], None]) -> list[threading.Thread]:
+    thread = threading.Thread(target=work, name="encoder", daemon=True)
+    thread.start()
+    return [thread]
 
 
 @dataclass(frozen=True, slots=True)
