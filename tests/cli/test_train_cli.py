@@ -166,3 +166,31 @@ def test_errors_name_what_is_wrong(
     with pytest.raises(UnknownNameError, match=r"unknown key in .*'seed'"):
         train(labels, log, tmp_path / "c", "--config", settings)
     assert not (tmp_path / "c").exists()
+
+
+def test_a_price_with_labels_fits_the_probability_of_stopping_anew(
+    labels: Path,
+    log: Path,  # noqa: F811
+    settings: Path,
+    tmp_path: Path,
+) -> None:
+    train(labels, log, tmp_path / "trained", "--config", settings)
+
+    def price(name: str, *more: object) -> dict[str, Any]:
+        options = ["price", tmp_path / "trained", *more, "--out", tmp_path / name]
+        CliRunner().invoke(app, list(map(str, options)), catch_exceptions=False)
+        found: dict[str, Any] = json.loads((tmp_path / name / "controller.json").read_text())
+        return found
+
+    first = json.loads((tmp_path / "trained" / "controller.json").read_text())
+    same = price("same", labels, log)
+    for name in ("stop_temperature", "stop_offset"):
+        assert same[name] == first[name], "what its training fitted"
+    assert same["report"]["selection"] == first["report"]["selection"]
+    kept, anew = price("kept", "--lambda", 5), price("anew", labels, log, "--lambda", 5)
+    assert (kept["lambda"], anew["lambda"]) == (5, 5)
+    assert kept["stop_temperature"] == first["stop_temperature"]
+    assert anew["report"]["stopping"]["temperature_before"] == first["stop_temperature"]
+    assert anew["report"]["selection"] != first["report"]["selection"]
+    with pytest.raises(ConfigError, match="after the labels name the folders"):
+        price("none", labels)

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from enough.cli.terminal import progress_bars
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from enough.controller.checkpoint import Trained
 
 
 def price(
     controller: Annotated[
         Path, typer.Argument(help="Folder of `enough train`, or a bundled one's name.")
     ],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Its labels, then the folders that were labelled: the probability of stopping is "
+            "fitted anew. Without them it stays that of the training."
+        ),
+    ] = None,
+    *,
     out: Annotated[Path, typer.Option(help="Folder for the new one; must not be there.")],
     lambda_: Annotated[
         float | None, typer.Option("--lambda", min=0, help="λ, price of 1024 tokens.")
@@ -44,6 +59,8 @@ def price(
         raise ConfigError(f"{out}: is there already; name another folder")
     found = load_controller(locate_controller(controller))
     made = priced(found, lambda_=lambda_, trust=trust, lead=lead, aversion=aversion)
+    if folders:
+        made = _recalibrated(made, folders[0], folders[1:])
     with new_folder(out) as folder:
         save_controller(folder, made)
         folder.chmod(0o755)  # temporary folders are closed to others
@@ -56,3 +73,20 @@ def price(
         f"{out}: λ {made.point.lambda_:g} (trained for {made.report['trained_for']['lambda']:g}), "
         f"trust {habit.trust:g}, lead {habit.lead:g}, aversion {habit.aversion:g}"
     )
+
+
+def _recalibrated(trained: Trained, labels: Path, data: Sequence[Path]) -> Trained:
+    from enough.controller.labelled_folder import read_labelled
+    from enough.controller.train_run import recalibrated
+    from enough.data.folders import read_folder
+    from enough.errors import ConfigError
+    from enough.retrieval.embedding_cache import CachedEncoder
+    from enough.retrieval.encoders import load_encoder
+
+    if not data:
+        raise ConfigError("after the labels name the folders that were labelled")
+    with progress_bars() as update:
+        datasets = [read_folder(one) for one in data]
+        return recalibrated(
+            trained, read_labelled(labels, datasets, CachedEncoder(load_encoder()), update)
+        )

@@ -7,7 +7,7 @@ and a selection part; early stopping, T_s and everything in the report come from
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -85,26 +85,55 @@ def train(
             keeper=keeper,
             on_step=on_step,
         )
-    # The teacher's own decisions are hindsight's, whatever the controller was trained on.
-    seen = Labelled.of(select, plain_targets(select, config.targets, "hindsight"))
-    predicted = net_values(model, seen, config.targets, habit)
-    decisions = stop_decisions(seen, predicted)
-    temperature, offset = fit_stop_calibration(decisions.margins, decisions.stops)
-    judged = judge(seen, predicted, config.targets)
-    quality = stop_quality(decisions, config.loss.stop_temperature, temperature, offset)
     report = {
         "kind": config.kind,
         "chooser": targets.chooser,
         "seed": config.seed,
         "training_requests": len(learn),
         "selection_requests": len(select),
+    }
+    trained = Trained(
+        model,
+        config.targets,
+        config.loss.stop_temperature,
+        data.scales,
+        data.made_with,
+        report,
+        habit=habit,
+    )
+    return _calibrated(trained, select, config.loss.stop_temperature), targets.walks
+
+
+def recalibrated(trained: Trained, data: LabelledData) -> Trained:
+    """The same controller with T_s, b and report of its selection part as it decides now.
+
+    Args:
+        trained: by `train`, on these labels; perhaps for another price or habit since.
+        data: what it was trained on.
+    """
+    _, select = _parts(data, trained.report["seed"])
+    return _calibrated(trained, select, trained.stop_temperature)
+
+
+def _calibrated(
+    trained: Trained, select: Sequence[LabelledRequest], temperature_before: float
+) -> Trained:
+    """Fits the probability of stopping to what the teacher does on the selection part."""
+    # The teacher's own decisions are hindsight's, whatever the controller was trained on.
+    seen = Labelled.of(select, plain_targets(select, trained.point, "hindsight"))
+    predicted = net_values(trained.model, seen, trained.point, trained.habit)
+    decisions = stop_decisions(seen, predicted)
+    temperature, offset = fit_stop_calibration(decisions.margins, decisions.stops)
+    judged = judge(seen, predicted, trained.point)
+    quality = stop_quality(decisions, temperature_before, temperature, offset)
+    report = {
+        **trained.report,
         "selection": [dataclasses.asdict(line) for line in judged],
         "stopping": dataclasses.asdict(quality),
     }
-    trained = Trained(
-        model, config.targets, temperature, data.scales, data.made_with, report, offset, habit
+    return dataclasses.replace(
+        trained, stop_temperature=temperature, stop_offset=offset, report=report
     )
-    return trained, targets.walks
 
 
 def _parts(data: LabelledData, seed: int) -> tuple[list[LabelledRequest], list[LabelledRequest]]:

@@ -24,7 +24,7 @@ from enough.teacher.proposals import SearchConfig
 
 # The price, the generator and the controller that come with the package: training goes on from
 # the latter. All were made from people of other worlds, so nobody here is needed for that.
-POINT = TargetConfig(beta=0.4, lambda_=0.2)
+POINT = TargetConfig(beta=0.4, lambda_=0.3)
 ADAPTER = CONTROLLER = Path(DEFAULT_CONTROLLER)
 SLICES = SliceConfig(tune=0.01, label=0.7, select=0.19, report=0.1)
 

@@ -19,8 +19,8 @@ from enough.store.opening import open_store
 
 log = logging.getLogger("enough.service")
 
-# A thread that has encoded a text gets Python's lock after somebody else's turn; with the usual 5 ms
-# it waits for most of a text's own time, and its core with it.
+# A thread that has encoded a text gets Python's lock after somebody else's turn; with the usual
+# 5 ms it waits for most of a text's own time, and its core with it.
 _TURN_S = 0.0002
 
 
