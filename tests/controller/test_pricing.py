@@ -14,19 +14,23 @@ from enough.cli import app
 from enough.controller.bundled import locate_controller
 from enough.controller.checkpoint import load_controller, save_controller
 from enough.controller.habit import Habit, HabitConfig
+from enough.controller.labelled_folder import read_labelled
 from enough.controller.pricing import priced
-from enough.errors import ConfigError
+from enough.controller.train_run import recalibrated
+from enough.errors import ConfigError, DataError
 from enough.online.fast_controller import FastController
+from tests.controller.runs import dataset, small_labels, train_small
 from tests.online.test_batched_controller import lively, pools
 from tests.online.test_fast_controller import trained
+from tests.retrieval.tiny import BagEncoder
 
 
 def test_values_are_the_same_heads_weighed_anew() -> None:
     before = trained(lively())
     after = priced(before, lambda_=5.0)
     assert after.point == dataclasses.replace(before.point, lambda_=5.0)
-    assert after.report["trained_for"] == {"lambda": before.point.lambda_}
-    assert priced(after, lambda_=9.0).report["trained_for"] == after.report["trained_for"]
+    assert before.trained_for == after.trained_for == before.point.lambda_
+    assert priced(after, lambda_=9.0).trained_for == before.point.lambda_, "of the first training"
     [features] = pools(1)
     one, other = (FastController(each).start(features).values() for each in (before, after))
     np.testing.assert_array_equal(one.actions, other.actions)
@@ -52,6 +56,18 @@ def test_what_cannot_be_is_refused() -> None:
         priced(trained(lively(single_head=True)), lambda_=1.0)
     with pytest.raises(ConfigError, match=r"habit\.trust must be above 0"):
         priced(load_controller(locate_controller(Path("lamp"))), trust=0.0)
+
+
+def test_other_labels_are_refused(tmp_path: Path) -> None:
+    labels = small_labels(tmp_path / "labels")
+    train_small(labels, tmp_path / "trained")
+    found, data = (
+        load_controller(tmp_path / "trained"),
+        read_labelled(labels, [dataset()], BagEncoder()),
+    )
+    assert recalibrated(found, data).stop_temperature == found.stop_temperature
+    with pytest.raises(DataError, match="not the labels that the controller was trained on"):
+        recalibrated(dataclasses.replace(found, scales={}), data)
 
 
 def test_the_command_writes_a_controller_that_loads(tmp_path: Path) -> None:

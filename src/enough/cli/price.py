@@ -70,7 +70,7 @@ def price(
         typer.echo(json.dumps({"folder": str(out), "lambda": made.point.lambda_, **shown}))
         return
     typer.echo(
-        f"{out}: λ {made.point.lambda_:g} (trained for {made.report['trained_for']['lambda']:g}), "
+        f"{out}: λ {made.point.lambda_:g} (trained for {made.trained_for:g}), "
         f"trust {habit.trust:g}, lead {habit.lead:g}, aversion {habit.aversion:g}"
     )
 

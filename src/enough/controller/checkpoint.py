@@ -41,7 +41,7 @@ class Trained:
 
     Attributes:
         model: the weights.
-        point: β and λ of its targets.
+        point: β and λ it decides with: those of its targets, unless it was priced anew.
         stop_temperature: T_s, fitted on the selection split.
         scales: what a unit of gain and specificity was, by task.
         made_with: the frozen models.
@@ -59,6 +59,11 @@ class Trained:
     report: dict[str, Any]
     stop_offset: float = 0.0
     habit: Habit = field(default_factory=Habit)
+
+    @property
+    def trained_for(self) -> float:
+        """λ of its training, whatever price it was given since."""
+        return float(self.report.get("trained_for", {"lambda": self.point.lambda_})["lambda"])
 
 
 def save_controller(folder: Path, trained: Trained) -> None:

@@ -41,10 +41,9 @@ def priced(
         )
     curves = trained.habit.curves if config.trust < 1 else {}
     point = trained.point if lambda_ is None else replace(trained.point, lambda_=lambda_)
-    first = trained.report.get("trained_for", {"lambda": trained.point.lambda_})
     return replace(
         trained,
         point=point,
         habit=Habit(config, curves),
-        report={**trained.report, "trained_for": first},
+        report={**trained.report, "trained_for": {"lambda": trained.trained_for}},
     )

@@ -101,7 +101,7 @@ def train(
         report,
         habit=habit,
     )
-    return _calibrated(trained, select, config.loss.stop_temperature), targets.walks
+    return _calibrated(trained, select), targets.walks
 
 
 def recalibrated(trained: Trained, data: LabelledData) -> Trained:
@@ -110,14 +110,17 @@ def recalibrated(trained: Trained, data: LabelledData) -> Trained:
     Args:
         trained: by `train`, on these labels; perhaps for another price or habit since.
         data: what it was trained on.
+
+    Raises:
+        DataError: if that are other labels.
     """
+    if (data.scales, data.made_with) != (trained.scales, trained.made_with):
+        raise DataError("these are not the labels that the controller was trained on")
     _, select = _parts(data, trained.report["seed"])
-    return _calibrated(trained, select, trained.stop_temperature)
+    return _calibrated(trained, select)
 
 
-def _calibrated(
-    trained: Trained, select: Sequence[LabelledRequest], temperature_before: float
-) -> Trained:
+def _calibrated(trained: Trained, select: Sequence[LabelledRequest]) -> Trained:
     """Fits the probability of stopping to what the teacher does on the selection part."""
     # The teacher's own decisions are hindsight's, whatever the controller was trained on.
     seen = Labelled.of(select, plain_targets(select, trained.point, "hindsight"))
@@ -125,7 +128,7 @@ def _calibrated(
     decisions = stop_decisions(seen, predicted)
     temperature, offset = fit_stop_calibration(decisions.margins, decisions.stops)
     judged = judge(seen, predicted, trained.point)
-    quality = stop_quality(decisions, temperature_before, temperature, offset)
+    quality = stop_quality(decisions, trained.stop_temperature, temperature, offset)
     report = {
         **trained.report,
         "selection": [dataclasses.asdict(line) for line in judged],

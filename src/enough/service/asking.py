@@ -49,7 +49,8 @@ def selection_body(service: Service, asked: Asked, selected: Selected) -> dict[s
     )
     body["lambda"] = None
     if asked.lambda_ is not None:
-        trained = selecting.lambda_
+        assert selecting.trained is not None  # nobody else is asked for a λ
+        trained = selecting.trained.trained_for
         is_other = asked.lambda_ != trained
         body["lambda"] = {"asked": asked.lambda_, "trained": trained, "approximate": is_other}
     return body

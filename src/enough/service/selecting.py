@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from enough.controller.checkpoint import Trained
 from enough.controller.features import featurise
+from enough.controller.pricing import priced
 from enough.controller.wording import stems
 from enough.data.leakage import LeakageControls, LegalHistory, Removal
 from enough.errors import DataError
@@ -48,7 +49,7 @@ class Asked:
         request: what is asked.
         history: handed in with the request; None takes the store's.
         policy: None takes the service's own.
-        lambda_: another price of tokens than the controller was trained for.
+        lambda_: another price of tokens than the controller's own.
         explained: whether trace and left-out records are wanted.
     """
 
@@ -93,7 +94,7 @@ class Selecting:
 
     @property
     def lambda_(self) -> float | None:
-        """λ the controller was trained for; None without a controller."""
+        """λ the controller decides with; None without a controller."""
         return None if self._trained is None else self._trained.point.lambda_
 
     @property
@@ -195,13 +196,12 @@ class Selecting:
         return self._trained
 
     def _controller(self, lambda_: float | None) -> ControllerPolicy:
-        """The controller, its heads weighted for another λ than it was trained for."""
+        """The controller, perhaps at another price than its own."""
         with self._lock:
             if (found := self._policies.get(lambda_)) is None:
                 trained = self._controlled
                 assert lambda_ is not None  # the one without is there from the start
-                point = replace(trained.point, lambda_=lambda_)
-                found = ControllerPolicy(replace(trained, point=point), self._encoder)
+                found = ControllerPolicy(priced(trained, lambda_=lambda_), self._encoder)
                 self._policies[lambda_] = found
                 if len(self._policies) > _POLICIES:
                     oldest = next(key for key in self._policies if key is not None)
