@@ -128,6 +128,8 @@ def judge_all(chromium: Browser, url: str, annotator: int, name: str, folder: Pa
             assert pressed(page) == wanted(annotator, place)
             if place == 5:
                 page.reload()  # in the middle: name, place and all answers are still there
+                # Where a browser changes process, "loaded" has come before the page's script ran.
+                page.locator("#judge").wait_for()
                 assert page.locator("#who").inner_text() == name
                 assert page.locator("#done-text").inner_text() == f"6 of {PAIRS} judged"
                 assert page.locator("#place").inner_text() == f"Pair 6 of {PAIRS}"
@@ -227,7 +229,7 @@ def test_without_storage_it_says_so_and_works(
             "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no'); } })"
         )
         page.reload()
-        assert page.locator("#start [data-without-storage]").is_visible()
+        page.locator("#start [data-without-storage]").wait_for()
         begin(page, "Fay")
         judge(page, 0, 0)
         assert page.locator("#judge [data-without-storage]").is_visible()

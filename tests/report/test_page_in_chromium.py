@@ -190,6 +190,7 @@ def test_the_chosen_theme_is_remembered(watched: Watched, report: Path) -> None:
     light = page.evaluate(ground)
     assert light != dark
     page.reload()
+    page.get_by_role("button", name="Dark theme").wait_for()
     assert page.evaluate(ground) == light
     page.get_by_role("button", name="Dark theme").click()
     assert page.evaluate(ground) == dark
