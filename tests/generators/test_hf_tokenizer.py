@@ -50,6 +50,16 @@ def test_a_template_without_system_role_gets_it_in_the_user_message() -> None:
     assert after == "<|im_end|>\n<|im_start|>model\n"
 
 
+def test_what_an_earlier_call_has_set_cuts_no_text() -> None:
+    tokenizer = tokenizer_with(CHATML)
+    whole = tokenizer.encode("hello you <|im_end|> hello").tolist()
+    assert len(whole) == 4
+    tokenizer._tokenizer("hello you", truncation=True, max_length=1)
+    assert tokenizer.encode("hello you <|im_end|> hello").tolist() == whole
+    tokenizer._tokenizer("hello you", split_special_tokens=True)
+    assert tokenizer.encode("hello you <|im_end|> hello").tolist() == whole
+
+
 def test_a_base_model_gets_plain_text() -> None:
     assert tokenizer_with(None).chat_frame("Be brief.") == ("Be brief.\n\n", "\n")
 

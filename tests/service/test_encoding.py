@@ -9,12 +9,14 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
+from enough.controller.portraits import portraits
 from enough.errors import ModelError
 from enough.generators.fake import FakeTokenizer
 from enough.prompts.prompter import Prompter
 from enough.protocols import Floats
 from enough.service.encoding import SharedEncoder
 from enough.service.memories import Memories, RememberedEncoder, remember
+from tests.conftest import make_record
 from tests.retrieval.tiny import BagEncoder
 
 
@@ -194,6 +196,19 @@ def test_memories_are_bounded_apart_and_dropped_whole() -> None:
     memories._idle_s = -1
     memories.forget_idle()
     assert memories.size == 0
+
+
+def test_portraits_of_records_are_counted() -> None:
+    memories = Memories(Prompter(FakeTokenizer()), 60_000)
+    ann = memories.of("shop", "ann")
+    before = memories.size
+    portraits([make_record(1), make_record(2)], BagEncoder(), ann.portraits)
+    memories.recount(ann)
+    assert memories.size - before >= 2 * 2 * 64 * 4
+    memories.recount(ann)
+    counted = memories.size
+    memories.drop("shop", "ann")
+    assert memories.size == counted - ann.size == 0
 
 
 def test_a_capacity_of_nothing_still_works() -> None:

@@ -14,13 +14,14 @@ import numpy as np
 import torch
 
 from enough.controller.checkpoint import Trained
-from enough.controller.features import Embedded, PoolFeatures, assemble
+from enough.controller.features import PoolFeatures, assemble
 from enough.controller.model import ModelConfig
+from enough.controller.portraits import Portrait, drawn, record_text
 from enough.controller.training import new_controller
 from enough.data.synthetic import WorldConfig, make_world
 from enough.labels.tree_files import Fingerprints
 from enough.protocols import Budget, Floats
-from enough.records import Record, Request
+from enough.records import Request
 from enough.retrieval.vectors import unit_rows
 from enough.tasks import LAMP_TASKS
 from enough.teacher.components import TargetConfig
@@ -30,17 +31,17 @@ _LIFE = 3.0  # fresh weights prefer the same kind of record at every step; large
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectSubject:
-    """A request whose vectors are known, as `features.assemble` takes it."""
+    """A request whose records are known, as `features.assemble` takes it."""
 
     request: Request
-    records: tuple[Record, ...]
+    query: Floats
+    faces: tuple[Portrait, ...]
     scores: Floats
     budget: Budget
-    embedded: Embedded
 
     def features(self) -> PoolFeatures:
         """What the controller sees; a part of every decision."""
-        return assemble(self.request, self.records, self.scores, self.budget, self.embedded)
+        return assemble(self.request, self.query, self.faces, self.scores, self.budget)
 
 
 def random_controller(seed: int) -> Trained:
@@ -74,10 +75,10 @@ def made_up_subjects(
         subjects.append(
             SelectSubject(
                 replace(example.request, task=task),
-                records,
+                vectors[0],
+                tuple(drawn(records, [record_text(one) for one in records], vectors[1:])),
                 np.sort(rng.random(pool, np.float32))[::-1],
                 Budget(max_records, sum(tokens), tokens),
-                Embedded(vectors[0], vectors[1 : pool + 1], vectors[pool + 1 :]),
             )
         )
     return subjects

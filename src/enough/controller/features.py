@@ -7,18 +7,18 @@ record of another user can get in: none is an argument.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from enough.controller.portraits import Known, Portrait, portraits
 from enough.controller.wording import shared_words
 from enough.moment import Moment, as_years
 from enough.prompts.prompter import L_REF
-from enough.prompts.serialise import metadata_of
 from enough.protocols import Budget, Encoder, Floats
-from enough.records import Pool, Record, Request
+from enough.records import Pool, Request
 from enough.retrieval.vectors import unit_rows
 
 STATIC = (
@@ -48,6 +48,7 @@ STATIC = (
 
 "In the pool" is how far a number lies from the pool's mean, in standard deviations.
 """
+_IN_THE_POOL = [3, 6, 8, 13, 19]  # of the retriever's score, both likenesses, shared words, tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,89 +93,65 @@ class PoolFeatures:
         return tuple(chosen)
 
 
-def record_text(record: Record) -> str:
-    """What is encoded of a record: context, action and metadata."""
-    meta = " ".join(f"{name} {value}" for name, value in metadata_of(record))
-    return " ".join(part for part in (record.context, record.action, meta) if part)
-
-
 def featurise(
-    request: Request, pool: Pool, budget: Budget, encoder: Encoder, whose: Hashable = None
+    request: Request, pool: Pool, budget: Budget, encoder: Encoder, known: Known | None = None
 ) -> PoolFeatures:
-    """Features of one request; what is remembered of texts is remembered under `whose`."""
-    records = [candidate.record for candidate in pool]
-    texts = [record_text(record) for record in records] + [record.action for record in records]
-    vectors = unit_rows(encoder.encode(texts, "document"))  # [2n, dim]
+    """Features of one request; with what is known of its records, only the query is encoded."""
+    faces = portraits(
+        [candidate.record for candidate in pool], encoder, {} if known is None else known
+    )
     query = unit_rows(encoder.encode([request.query], "query"))[0]
     scores = np.array([candidate.score for candidate in pool], np.float32)
-    n = len(records)
-    return assemble(
-        request,
-        records,
-        scores,
-        budget,
-        Embedded(query, vectors[:n], vectors[n:]),
-        whose=whose,
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Embedded:
-    """Unit vectors of the query [dim], of records [n, dim] and of their actions [n, dim]."""
-
-    query: Floats
-    records: Floats
-    actions: Floats
+    return assemble(request, query, faces, scores, budget)
 
 
 def assemble(
-    request: Request,
-    records: Sequence[Record],
-    scores: Floats,
-    budget: Budget,
-    embedded: Embedded,
-    *,
-    whose: Hashable = None,
+    request: Request, query: Floats, faces: Sequence[Portrait], scores: Floats, budget: Budget
 ) -> PoolFeatures:
-    """Features from vectors that are known already."""
+    """Features from what is known of the records.
+
+    Args:
+        request: what is asked.
+        query: its unit vector [dim].
+        faces: of the n candidates.
+        scores: the retriever's, [n].
+        budget: what they cost and what may be spent.
+    """
+    n = len(faces)
+    records = np.array([one.vector for one in faces], np.float32).reshape(n, len(query))
+    actions = np.array([one.action for one in faces], np.float32).reshape(n, len(query))
     codes: dict[str, int] = {}
-    code = np.array([codes.setdefault(r.action.casefold(), len(codes)) for r in records], np.int64)
-    action_likeness = embedded.actions @ embedded.actions.T
+    code = np.array([codes.setdefault(one.same_action, len(codes)) for one in faces], np.int64)
+    action_likeness = actions @ actions.T
     same_action = (code[:, None] == code).astype(np.float32)
     tokens = np.array(budget.record_tokens, np.int64)
-    n = len(records)
     static = np.empty((n, len(STATIC)), np.float32)
     columns = static.T
-    likeness, action_to_query = (
-        embedded.records @ embedded.query,
-        embedded.actions @ embedded.query,
-    )
-    shared = shared_words(request.query, [record_text(record) for record in records], whose)
+    likeness, action_to_query = records @ query, actions @ query
+    shared = shared_words(request.query, [one.words for one in faces])
     columns[0] = 1
     columns[1] = np.arange(n) / 20
     columns[2] = np.arange(n) == 0
-    columns[3] = _standardised(scores)
     columns[4] = tokens / (L_REF / 4)
     columns[5] = likeness
-    columns[6] = _standardised(likeness)
     columns[7] = action_to_query
-    columns[8] = _standardised(action_to_query)
     columns[9:11] = _to_others(action_likeness)
     columns[11] = (same_action.sum(axis=1) - 1) / max(n - 1, 1)
     columns[12] = shared / 4
-    columns[13] = _standardised(shared)
-    columns[14:17] = _times(request.moment, [record.moment for record in records])
-    columns[17] = np.log1p([len(record.context) for record in records]) / 8
+    columns[14:17] = _times(request.moment, [one.years for one in faces])
+    columns[17] = [one.context_length for one in faces]
     columns[18] = n / 20
-    columns[19] = _standardised(tokens.astype(np.float32))
-    columns[20] = np.log1p([len(record.action) for record in records]) / 8
+    columns[20] = [one.action_length for one in faces]
+    columns[_IN_THE_POOL] = _standardised(
+        np.array((scores, likeness, action_to_query, shared, tokens), np.float32)
+    )
     return PoolFeatures(
         task=request.task.name,
-        query=embedded.query,
-        records=embedded.records,
-        actions=embedded.actions,
+        query=query,
+        records=records,
+        actions=actions,
         static=static,
-        record_likeness=embedded.records @ embedded.records.T,
+        record_likeness=records @ records.T,
         action_likeness=action_likeness,
         same_action=same_action,
         tokens=tokens,
@@ -183,11 +160,11 @@ def assemble(
     )
 
 
-def _standardised(scores: Floats) -> Floats:
-    if not len(scores):
-        return scores
-    centred = scores - scores.mean()
-    deviation = np.sqrt(centred @ centred / len(scores))
+def _standardised(rows: Floats) -> Floats:
+    """Every row in deviations from its mean, [k, n]."""
+    n = max(rows.shape[1], 1)
+    centred = rows - rows.sum(axis=1, keepdims=True) / n
+    deviation = np.sqrt((centred * centred).sum(axis=1, keepdims=True) / n)
     return np.asarray(centred / (deviation + 1e-6), np.float32)
 
 
@@ -201,15 +178,15 @@ def _to_others(likeness: Floats) -> Floats:
     return np.array(((likeness.sum(axis=1) - 1) / (n - 1), apart.max(axis=1)), np.float32)
 
 
-def _times(now: Moment | None, moments: Sequence[Moment | None]) -> NDArray[np.float64]:
+def _times(now: Moment | None, years: Sequence[float | None]) -> NDArray[np.float64]:
     """Age (log of years), whether it is known, and rank by newness in [0, 1]; 0 where unknown."""
-    columns = np.zeros((3, len(moments)))
+    columns = np.zeros((3, len(years)))
     if now is None:
         return columns
     age, is_known, newness = columns
-    known = np.array([moment is not None for moment in moments], np.bool_)
-    years = np.array([as_years(moment) for moment in moments if moment is not None])
-    age[known] = np.log1p(np.maximum(as_years(now) - years, 0) * 12) / 4
+    known = np.array([one is not None for one in years], np.bool_)
+    then = np.array([one for one in years if one is not None])
+    age[known] = np.log1p(np.maximum(as_years(now) - then, 0) * 12) / 4
     is_known[:] = known
-    newness[known] = (years.argsort(kind="stable").argsort(kind="stable") + 1) / len(years)
+    newness[known] = (then.argsort(kind="stable").argsort(kind="stable") + 1) / len(then)
     return columns

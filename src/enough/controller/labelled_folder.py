@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enough.controller.examples import LabelledRequest
-from enough.controller.features import featurise, record_text
+from enough.controller.features import featurise
+from enough.controller.portraits import record_text
 from enough.errors import DataError
 from enough.labels.folder import LabelFolder
 from enough.labels.tree_files import Fingerprints

@@ -1,16 +1,15 @@
 """Which records speak of what the request speaks of, by their words.
 
-In: a query and the texts of a pool. Out: one number per text: the weight of the words it shares
-with the query, where a word that few texts of the pool have weighs most. Vectors of whole texts
-blur such words. Words are cut to their first letters, so that forms of a word are one.
+In: a query and the words of a pool's texts. Out: one number per text: the weight of the words it
+shares with the query, where a word that few texts of the pool have weighs most. Vectors of whole
+texts blur such words. Words are cut to their first letters, so that forms of a word are one.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Hashable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,22 +20,18 @@ _WORD = re.compile(r"\w+")
 _LETTERS = 5
 
 
-def shared_words(query: str, texts: Sequence[str], whose: Hashable = None) -> Floats:
+def shared_words(query: str, texts: Sequence[NDArray[np.int64]]) -> Floats:
     """Σ idf of shared words over √(1 + words of the text), [len(texts)].
 
     Args:
         query: what is asked.
-        texts: of the pool.
-        whose: what is remembered of texts is remembered under this.
+        texts: `stems` of the pool's texts.
     """
-    if not texts:
-        return np.zeros(0, np.float32)
-    # A query is asked once: remembered, a service would hold the last 65,536 of them.
-    wanted, of_texts = _stems(query), [stems(text, whose) for text in texts]
-    sizes = np.array([len(one) for one in of_texts])
-    if not len(wanted):
+    wanted = stems(query)
+    if not texts or not len(wanted):
         return np.zeros(len(texts), np.float32)
-    words, owner = np.concatenate(of_texts), np.repeat(np.arange(len(texts)), sizes)
+    sizes = np.array([len(one) for one in texts])
+    words, owner = np.concatenate(texts), np.repeat(np.arange(len(texts)), sizes)
     place = np.minimum(wanted.searchsorted(words), len(wanted) - 1)
     is_shared = wanted[place] == words
     place = place[is_shared]
@@ -46,12 +41,7 @@ def shared_words(query: str, texts: Sequence[str], whose: Hashable = None) -> Fl
     return np.asarray(found / np.sqrt(1 + sizes), np.float32)
 
 
-@lru_cache(maxsize=65_536)
-def stems(text: str, _whose: Hashable = None) -> NDArray[np.int64]:
-    """Numbers of the distinct words of a text, sorted; remembered."""
-    return _stems(text)
-
-
-def _stems(text: str) -> NDArray[np.int64]:
+def stems(text: str) -> NDArray[np.int64]:
+    """Numbers of the distinct words of a text, sorted."""
     words = {word[:_LETTERS] for word in _WORD.findall(text.lower())}
     return np.array(sorted(zlib.crc32(word.encode("utf-8", "replace")) for word in words), np.int64)

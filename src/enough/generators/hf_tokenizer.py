@@ -43,6 +43,7 @@ class HFTokenizer:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
+        self._backend: Any = tokenizer.backend_tokenizer if tokenizer.is_fast else None
         # Runs of blanks are ordinary text in some vocabularies, though listed as added tokens.
         added = {token for token in tokenizer.get_added_vocab() if token.strip()}
         self.control_tokens = frozenset(added | self._turn_markers())
@@ -50,7 +51,11 @@ class HFTokenizer:
 
     def encode(self, text: str) -> Tokens:
         """Ids of the text; control tokens are recognised, none are added."""
-        ids = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        backend = self._backend
+        if backend is None or not _is_plain(backend):
+            ids = self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        else:  # without the detour by a batch, which wakes threads for one text
+            ids = backend.encode(text, add_special_tokens=False).ids
         return np.array(ids, np.int32)
 
     def decode(self, tokens: Sequence[int]) -> str:
@@ -141,6 +146,13 @@ class HFTokenizer:
             ]
         )
         return hashlib.blake2b(described.encode(), digest_size=16).hexdigest()
+
+
+def _is_plain(backend: Any) -> bool:
+    """Whether nothing is left of somebody's call that cut, filled, or split control tokens."""
+    return (
+        backend.truncation is None and backend.padding is None and not backend.encode_special_tokens
+    )
 
 
 def _undated(template: str) -> str:

@@ -55,7 +55,7 @@ class Prompter:
         self._escaper = Escaper(tokenizer.control_tokens)
         self._before, self._after = tokenizer.chat_frame(SYSTEM)
         ids = (tokenizer.encode(token) for token in sorted(tokenizer.control_tokens))
-        self._control_ids = np.array([i[0] for i in ids if len(i) == 1], np.int32)
+        self._control_ids = {int(i[0]) for i in ids if len(i) == 1}
         self._frame_controls = self._count_controls(tokenizer.encode(self._after))
         self._head = lru_cache(maxsize=64)(self._encode_head)
         self._record = lru_cache(maxsize=_CACHED_SEGMENTS)(self._encode_record)
@@ -164,4 +164,4 @@ class Prompter:
         return tokens
 
     def _count_controls(self, tokens: Tokens) -> int:
-        return int(np.isin(tokens, self._control_ids).sum())
+        return sum(token in self._control_ids for token in tokens.tolist())

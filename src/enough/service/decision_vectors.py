@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from enough.controller.features import record_text
+from enough.controller.portraits import record_text
 from enough.disk_cache import cache_key
 from enough.protocols import Encoder, Floats
 from enough.records import Pool, Record

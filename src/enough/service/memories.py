@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from enough.controller.portraits import Known
 from enough.data.leakage import Recognised
 from enough.disk_cache import cache_key
 from enough.prompts.prompter import Prompter
@@ -24,7 +25,7 @@ from enough.service.encoding import SharedEncoder
 Whose = tuple[str, str]
 """A tenant and a user."""
 
-_SEGMENTS = 4096  # records of one user whose tokens are remembered
+_SEGMENTS = 4096  # records of one user whose tokens and portraits are remembered
 _RECOGNISED = 4_000_000  # bytes of one user
 _OF_A_USER, _OF_A_VECTOR = 8000, 1000  # bytes beside vectors: tables, texts, tokens; about
 
@@ -38,7 +39,8 @@ class UserMemory:
         self.vectors: dict[bytes, Floats] = {}
         self.recalled: dict[str, set[str]] = {}  # by task: ids the store was asked about
         self.recognised = Recognised()
-        self.counted = 0  # of its bytes
+        self.portraits: Known = {}
+        self.counted = 0  # bytes of these two
         self.size = _OF_A_USER
         self.used = time.monotonic()
 
@@ -85,11 +87,13 @@ class Memories:
             self._shrink()
 
     def recount(self, memory: UserMemory) -> None:
-        """Count what the rules have taken texts apart into; begin anew when it is much."""
+        """Count what rules and decisions have made of records; begin anew when it is much."""
         with self._lock:
             if memory.recognised.size > _RECOGNISED:
                 memory.recognised = Recognised()
-            grown = memory.recognised.size - memory.counted
+            if len(memory.portraits) > _SEGMENTS:
+                memory.portraits = {}
+            grown = memory.recognised.size + _size_of(memory.portraits) - memory.counted
             memory.counted += grown
             memory.size += grown
             if self._held.get(memory.whose) is memory:
@@ -121,6 +125,12 @@ class Memories:
     def _remove(self, whose: Whose) -> None:
         if (found := self._held.pop(whose, None)) is not None:
             self._used -= found.size
+
+
+def _size_of(portraits: Known) -> int:
+    """Bytes, about: all have vectors of one length."""
+    one = next(iter(portraits.values()), None)
+    return 0 if one is None else len(portraits) * (one.size + _OF_A_VECTOR)
 
 
 def remember(

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from enough.controller.checkpoint import Trained
 from enough.controller.features import featurise
 from enough.controller.pricing import priced
-from enough.controller.wording import stems
 from enough.data.leakage import LeakageControls, LegalHistory, Removal
 from enough.errors import DataError
 from enough.online.finishing import Walked, finished
@@ -136,7 +135,6 @@ class Selecting:
                 encoder, self._settings.near_duplicate_threshold, recognised=memory.recognised
             )
             seen, legal, pool = self._found(asked, controls, encoder, vector)
-            self._memories.recount(memory)
         with times.stage("decide"):
             settings = self._settings
             budget = memory.prompter.budget(request, pool, settings.window, settings.max_records)
@@ -148,8 +146,9 @@ class Selecting:
                     owner = Owner(asked.tenant, request.task.name, request.user)
                     embedder = DecisionEmbedder(self._encoder, self._memories, memory)
                     recall(self._door.open(), owner, embedder, pool)
-                features = featurise(request, pool, budget, encoder, memory.whose)
+                features = featurise(request, pool, budget, encoder, memory.portraits)
                 trace = self._controller(asked.lambda_).decide(features)
+            self._memories.recount(memory)
         with times.stage("prompt"):
             walked = Walked(seen, legal, pool, budget, trace)
             made = finished(memory.prompter, request, walked, name, explained=asked.explained)
@@ -177,7 +176,6 @@ class Selecting:
     def forget(self, tenant: str, user: str) -> None:
         """After something of a user was deleted: nothing of it stays in memory."""
         self._memories.drop(tenant, user)
-        stems.cache_clear()
 
     def _policy_name(self, asked: Asked) -> PolicyName:
         if asked.policy == "controller" and self._trained is None:

@@ -6,6 +6,7 @@ In: a configuration. Out: a process that serves until it is told to stop (SIGTER
 from __future__ import annotations
 
 import logging
+import os
 import sys
 
 import uvicorn
@@ -39,6 +40,8 @@ def serve(config: ServeConfig) -> None:
     else:
         _require_keys(config)
     sys.setswitchinterval(_TURN_S)
+    # Requests bring one text at a time; a tokenizer would wake its own threads for each.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     app = build_app(config, service=started(config))
     log.info("listening on http://%s:%d", config.host, config.port)
     uvicorn.Server(server_settings(config, app)).run()

@@ -6,12 +6,12 @@ In: a `StoreConfig`. Out: connections of SQLAlchemy Core, on SQLite or PostgreSQ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
 from enough.errors import ConfigError, StoreUnavailableError
@@ -28,6 +28,7 @@ class Database:
 
     def __init__(self, config: StoreConfig) -> None:
         self.config = config
+        self._written: dict[Select[Any], tuple[str, tuple[str, ...] | None]] = {}
         url = _url(config)
         self.shown = url.render_as_string(hide_password=True)
         if config.is_postgresql:
@@ -60,6 +61,29 @@ class Database:
             connection = plain.execution_options(**{_WRITES: True})
             with connection.begin():
                 yield connection
+
+    def row(self, statement: Select[Any], values: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """The only row of a statement that is made once, in the driver's own types.
+
+        Nothing else is read at the same moment, so there is no transaction: a sixth of the time.
+        """
+        if (known := self._written.get(statement)) is None:
+            compiled: Any = statement.compile(dialect=self.engine.dialect)
+            names = tuple(compiled.positiontup) if compiled.positional else None
+            known = self._written[statement] = (str(compiled), names)
+        sql, names = known
+        given = values if names is None else [values[name] for name in names]
+        with self._translated():
+            held = self.engine.raw_connection()
+            driver: Any = held.driver_connection
+            try:
+                found: tuple[Any, ...] | None = driver.execute(sql, given).fetchone()
+            except BaseException:
+                held.invalidate()  # who knows in which state it is
+                raise
+            finally:
+                held.close()
+        return found
 
     def outside(self, *statements: str) -> list[list[Any]]:
         """Run statements that no transaction may hold; their rows, one list for each."""

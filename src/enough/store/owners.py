@@ -12,7 +12,8 @@ from sqlalchemy import Connection, bindparam, delete, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from enough.errors import EncoderChangedError
-from enough.store.tables import digest
+from enough.store.database import Database
+from enough.store.tables import digest, name_bytes, name_text
 from enough.store.tables import owner as table
 from enough.store.values import Owner
 
@@ -60,6 +61,17 @@ def find_owner(connection: Connection, owner: Owner, *, lock: bool = False) -> O
     values = {"tenant": owner.tenant, "user_key": key, "task": owner.task}
     row = connection.execute(_FIND_LOCKED if lock else _FIND, values).one_or_none()
     return None if row is None else OwnerRow(*row)
+
+
+def find_alone(database: Database, owner: Owner) -> OwnerRow | None:
+    """The owner's row, where nothing else is read at the same moment."""
+    values = {
+        "tenant": name_bytes(owner.tenant),
+        "user_key": user_key(owner.tenant, owner.user),
+        "task": name_bytes(owner.task),
+    }
+    row = database.row(_FIND, values)
+    return None if row is None else OwnerRow(row[0], name_text(row[1]), *row[2:])
 
 
 def found_or_made(connection: Connection, owner: Owner, fingerprint: str) -> OwnerRow:

@@ -37,20 +37,22 @@ def best(shelf: Shelf, query: Floats, skip: int, limit: int) -> list[Hit]:
     query = np.ascontiguousarray(query, np.float32)
     if query.shape != (dim := shelf.blocks[0].vectors.shape[1],) or not np.isfinite(query).all():
         raise ModelError(f"a query vector must be {dim} finite numbers, not {query.shape}")
-    rough = np.concatenate([one.vectors @ query for one in shelf.blocks])  # [n]
+    blocks = shelf.blocks
+    rough = np.concatenate([one.vectors @ query for one in blocks])  # [n]
     # Two float32 sums of dim products differ by at most dim · 2⁻²³ · |x| · |q|; one may lie too
     # high and the other too low.
-    longest = max(one.longest for one in shelf.blocks)
+    longest = max(one.longest for one in blocks)
     slack = 2 * dim * 2.0**-23 * longest * float(np.linalg.norm(query))
     bound = np.partition(rough, len(rough) - last)[len(rough) - last] - slack
     places = np.flatnonzero(rough >= bound)
-    ends = np.cumsum([len(one.vectors) for one in shelf.blocks])
-    of_block = np.searchsorted(ends, places, side="right")
-    lines = places - np.concatenate([[0], ends])[of_block]
-    rows = np.stack([shelf.blocks[b].vectors[i] for b, i in zip(of_block, lines, strict=True)])
+    starts = np.cumsum([0, *(len(one.vectors) for one in blocks)])
+    of_block = starts.searchsorted(places, side="right") - 1
+    found = list(zip(of_block.tolist(), (places - starts[of_block]).tolist(), strict=True))
+    rows = np.array([blocks[b].vectors[line] for b, line in found])
     scores = (rows * query).sum(axis=1).astype(np.float64)
     order = np.argsort(-scores, kind="stable")[skip:last]
-    return [Hit(shelf.blocks[of_block[i]].block, int(lines[i]), float(scores[i])) for i in order]
+    ranked = zip((found[i] for i in order.tolist()), scores[order].tolist(), strict=True)
+    return [Hit(blocks[b].block, line, score) for (b, line), score in ranked]
 
 
 def legal_pool(

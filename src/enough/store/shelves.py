@@ -69,17 +69,24 @@ class Shelves:
         self._deleted: OrderedDict[int, int] = OrderedDict()
         self._lock = threading.Lock()
 
+    def held(self, row: OwnerRow) -> Shelf | None:
+        """The owner's shelf at this version, if it is in memory."""
+        with self._lock:
+            found = self._held.get(row.id)
+            if found is None:
+                return None
+            self._held.move_to_end(row.id)
+        is_current = (found.version, found.encoder_key) == (row.version, row.encoder_key)
+        return found if is_current else None
+
     def of(self, connection: Connection, row: OwnerRow) -> Shelf:
         """The owner's shelf as of this transaction."""
-        with self._lock:
-            held = self._held.get(row.id)
-            if held is not None:
-                self._held.move_to_end(row.id)
-        if held is not None and held.encoder_key != row.encoder_key:
-            held = None
-        if held is not None and held.version == row.version:
+        if (held := self.held(row)) is not None:
             return held
-        shelf = _read(connection, row, held.blocks if held is not None else ())
+        with self._lock:
+            older = self._held.get(row.id)
+        known = () if older is None or older.encoder_key != row.encoder_key else older.blocks
+        shelf = _read(connection, row, known)
         self._keep(row.id, shelf)
         return shelf
 

@@ -25,9 +25,9 @@ from enough.store.deleting import Deleted, delete_everywhere, delete_records, de
 from enough.store.embedding import checked_vectors
 from enough.store.listing import owner_page, record_page
 from enough.store.migrating import migrate
-from enough.store.owners import OwnerRow, find_owner, require_encoder
+from enough.store.owners import OwnerRow, find_alone, find_owner, require_encoder
 from enough.store.record_store import Embedder
-from enough.store.search import best
+from enough.store.search import Hit, best
 from enough.store.shelves import Shelf, Shelves
 from enough.store.sql_keys import SqlKeys
 from enough.store.tables import owner as owner_table
@@ -130,6 +130,16 @@ class SqlStore:
         self, owner: Owner, query: Floats, fingerprint: str, limit: int, *, skip: int = 0
     ) -> Pool:
         """The records nearest to a query vector [dim], best first, ties in order of appending."""
+        row = find_alone(self._database, owner)
+        require_encoder(owner, row, fingerprint)
+        if row is None:
+            return ()
+        if (shelf := self._shelves.held(row)) is not None:
+            hits = best(shelf, query, max(skip, 0), limit)
+            known = [shelf.records.get((hit.block, hit.line)) for hit in hits]
+            records = [record for record in known if record is not None]
+            if len(records) == len(hits):  # most often: nothing else is asked of the database
+                return _pool(records, hits)
         with self._database.reading() as connection:
             row = find_owner(connection, owner)
             require_encoder(owner, row, fingerprint)
@@ -138,7 +148,7 @@ class SqlStore:
             shelf = self._shelves.of(connection, row)
             hits = best(shelf, query, max(skip, 0), limit)
             found = self._records(connection, row, shelf, [(hit.block, hit.line) for hit in hits])
-        return tuple(Candidate(record, hit.score) for record, hit in zip(found, hits, strict=True))
+        return _pool(found, hits)
 
     def reembed(self, owner: Owner, embedder: Embedder) -> int:
         """Replace all vectors by those of another encoder; how many were computed."""
@@ -230,6 +240,10 @@ class SqlStore:
                 return ()
             placed = list(records_in(connection, row.id, blocks(connection, row)))
         return tuple(one.record for one in placed if wanted(one.record))
+
+
+def _pool(records: Sequence[Record], hits: Sequence[Hit]) -> Pool:
+    return tuple(Candidate(record, hit.score) for record, hit in zip(records, hits, strict=True))
 
 
 def _require_positive(limit: int) -> None:

@@ -37,11 +37,21 @@ class Name(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
         """To bytes."""
-        return None if value is None else value.encode("utf-8", "surrogatepass")
+        return None if value is None else name_bytes(value)
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
         """And back."""
-        return None if value is None else bytes(value).decode("utf-8", "surrogatepass")
+        return None if value is None else name_text(value)
+
+
+def name_bytes(text: str) -> bytes:
+    """A name as it is stored."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def name_text(stored: bytes) -> str:
+    """And back."""
+    return bytes(stored).decode("utf-8", "surrogatepass")
 
 
 def digest(*parts: str) -> bytes:
