@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Thread
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -30,6 +31,34 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         """Vectors [len(texts), dim]; similarity is their dot product."""
+        ...
+
+
+@runtime_checkable
+class ThreadedEncoder(Encoder, Protocol):
+    """An encoder that says how many threads can use it at once, as a service wants to know."""
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether a text has the same vector as a query and as a document."""
+        ...
+
+    @property
+    def lanes(self) -> int:
+        """Threads that can encode at the same time."""
+        ...
+
+    @property
+    def batch_rows(self) -> int:
+        """Texts that such a thread encodes together; more at once would gain nothing."""
+        ...
+
+    def start_threads(self, work: Callable[[], None]) -> list[Thread]:
+        """Start as many to do `work`, which may call `encode_here`."""
+        ...
+
+    def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        """The same vectors, computed in the calling thread, which must be one of those."""
         ...
 
 

@@ -13,7 +13,8 @@ from enough.controller.portraits import portraits
 from enough.errors import ModelError
 from enough.generators.fake import FakeTokenizer
 from enough.prompts.prompter import Prompter
-from enough.protocols import Floats
+from enough.protocols import Floats, ThreadedEncoder
+from enough.retrieval.encoders import load_encoder
 from enough.service.encoding import SharedEncoder
 from enough.service.memories import Memories, RememberedEncoder, remember
 from tests.conftest import make_record
@@ -23,20 +24,23 @@ from tests.retrieval.tiny import BagEncoder
 class HeldEncoder(BagEncoder):
     """Waits in its first call until it is let go, and keeps what came together."""
 
-    batch_rows = 4
+    is_symmetric, batch_rows, lanes = False, 4, 1
 
     def __init__(self) -> None:
         super().__init__()
         self.batches: list[tuple[str, ...]] = []
         self.is_working, self.may_go = threading.Event(), threading.Event()
 
-    def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+    def start_threads(self, work: Any) -> list[threading.Thread]:
+        return [in_background(work)]
+
+    def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         self.batches.append(tuple(texts))
         self.is_working.set()
         assert self.may_go.wait(10)
         if "bad" in texts:
             raise ValueError("bad text")
-        return super().encode(texts, kind)
+        return BagEncoder.encode(self, texts, kind)
 
 
 def in_background(work: Any, *arguments: Any) -> threading.Thread:
@@ -111,6 +115,20 @@ def test_an_error_reaches_those_who_asked_and_nobody_else() -> None:
     shared.close()
 
 
+def test_an_encoder_that_says_nothing_of_threads_has_one() -> None:
+    shared = SharedEncoder(BagEncoder())
+    texts = [f"w{number}" for number in range(100)]
+    assert (shared.encode(texts, "document") == BagEncoder().encode(texts, "document")).all()
+    assert not shared.is_symmetric
+    shared.close()
+
+
+def test_the_default_encoder_says_how_it_is_shared() -> None:
+    encoder = load_encoder()
+    assert isinstance(encoder, ThreadedEncoder)
+    assert encoder.is_symmetric
+
+
 class LanedEncoder(HeldEncoder):
     """One text in each of two threads, as on a CPU; `encode` alone must not be asked."""
 
@@ -129,7 +147,7 @@ class LanedEncoder(HeldEncoder):
         assert threading.current_thread() in self.threads
         if any(text.startswith("pair") for text in texts):
             self.together.wait(10)  # gets here only with another beside it
-        return super().encode(texts, kind)
+        return super().encode_here(texts, kind)
 
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         raise AssertionError("outside of its threads")

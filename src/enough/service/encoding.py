@@ -20,10 +20,10 @@ from typing import Literal
 import numpy as np
 
 from enough.errors import ModelError
-from enough.protocols import Encoder, Floats
+from enough.protocols import Encoder, Floats, ThreadedEncoder
 
 Kind = Literal["query", "document"]
-_TOGETHER = 64  # texts, of an encoder that does not say
+_TOGETHER = 64  # texts, of an encoder that does not say; others wait until all are done
 _TURNS = 4  # of those who cannot wait, before one of those who can
 
 
@@ -39,18 +39,16 @@ class SharedEncoder:
 
     def __init__(self, encoder: Encoder) -> None:
         self.fingerprint = encoder.fingerprint
-        # Whether a text has one vector, whatever its kind; an encoder need not say.
-        self.is_symmetric: bool = getattr(encoder, "is_symmetric", False)
-        # More at once would gain nothing and let finished ones wait for the others.
-        self._together: int = getattr(encoder, "batch_rows", _TOGETHER)
-        self._lanes: int = getattr(encoder, "lanes", 1)
-        self._encode_here = getattr(encoder, "encode_here", encoder.encode)
+        inner = encoder if isinstance(encoder, ThreadedEncoder) else _InOneThread(encoder)
+        self.is_symmetric = inner.is_symmetric
+        self._together, self._lanes = inner.batch_rows, inner.lanes
+        self._encode_here = inner.encode_here
         self._urgent: deque[_Job] = deque()
         self._patient: deque[_Job] = deque()
         self._wake = threading.Condition()
         self._is_closed = False
         self._round = 0
-        self._threads = getattr(encoder, "start_threads", _one_thread)(self._work)
+        self._threads = inner.start_threads(self._work)
 
     def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
         """Vectors [len(texts), dim], before everybody who can wait."""
@@ -127,10 +125,28 @@ class SharedEncoder:
             done += len(job.texts)
 
 
-def _one_thread(work: Callable[[], None]) -> list[threading.Thread]:
-    thread = threading.Thread(target=work, name="encoder", daemon=True)
-    thread.start()
-    return [thread]
+@dataclass(frozen=True, slots=True)
+class _InOneThread:
+    """An encoder that says nothing of threads. Implements `protocols.ThreadedEncoder`."""
+
+    encoder: Encoder
+    is_symmetric: bool = False
+    lanes: int = 1
+    batch_rows: int = _TOGETHER
+
+    @property
+    def fingerprint(self) -> str:
+        return self.encoder.fingerprint
+
+    def start_threads(self, work: Callable[[], None]) -> list[threading.Thread]:
+        thread = threading.Thread(target=work, name="encoder", daemon=True)
+        thread.start()
+        return [thread]
+
+    def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
+        return self.encoder.encode(texts, kind)
+
+    encode_here = encode
 
 
 @dataclass(frozen=True, slots=True)
