@@ -58,7 +58,7 @@ def test_it_goes_on_to_the_horizon_and_no_further() -> None:
     trace = policy(bias=9.0).trace(*asked())
     assert len(trace.profile) == len(set(trace.profile)) == 3
     assert len(trace.steps) == 3
-    assert trace.reason == "no further record fits"
+    assert trace.reason == "as many as may be"
 
 
 def test_it_keeps_to_the_room() -> None:
@@ -67,11 +67,19 @@ def test_it_keeps_to_the_room() -> None:
         request, pool, dataclasses.replace(budget, max_profile_tokens=35)
     )
     assert trace.tokens <= 35
+    assert trace.reason == "no further record fits"
+
+
+def test_it_says_when_nothing_is_left() -> None:
+    request, pool, budget = asked()
+    few = dataclasses.replace(budget, max_records=2, record_tokens=budget.record_tokens[:2])
+    trace = policy(bias=9.0).trace(request, pool[:2], few)
+    assert (len(trace.profile), trace.reason) == (2, "every candidate is in")
 
 
 @pytest.mark.parametrize(
     ("length", "taken", "reason"),
-    [(0, 0, "forced length"), (2, 2, "forced length"), (9, 3, "no further record fits")],
+    [(0, 0, "forced length"), (2, 2, "forced length"), (9, 3, "as many as may be")],
 )
 def test_a_forced_length_does_not_ask_stop(length: int, taken: int, reason: str) -> None:
     trace = policy(bias=-1.0, forced_length=length).trace(*asked())

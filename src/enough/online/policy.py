@@ -113,8 +113,15 @@ class ControllerPolicy:
                 reason = "nothing is worth its tokens" if not walk.chosen else "enough"
                 break
             walk.take(best)
-            reason = "no further record fits"
+            reason = why_no_further(len(walk.chosen), len(features.tokens), features.max_records)
         return Trace(tuple(steps), tuple(walk.chosen), walk.tokens, reason)
+
+
+def why_no_further(taken: int, pool: int, most: int) -> str:
+    """What ended a profile that nobody stopped."""
+    if taken == pool:
+        return "every candidate is in"
+    return "as many as may be" if taken == most else "no further record fits"
 
 
 def _sigmoid(x: float) -> float:

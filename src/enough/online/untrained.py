@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from enough.config import require_at_least
 from enough.online.fast_controller import StepValues
-from enough.online.policy import Step, Trace
+from enough.online.policy import Step, Trace, why_no_further
 from enough.prompts.prompter import L_REF
 from enough.protocols import Budget, Encoder, Floats
 from enough.records import Pool, Request, Selection
@@ -93,7 +93,7 @@ class UntrainedSelector:
             chosen.append(best)
             room -= int(tokens[best])
             np.maximum(parts[:, 1], _cosines(records, records[best]), out=parts[:, 1])
-            reason = "no further record fits"
+            reason = why_no_further(len(chosen), len(pool), budget.max_records)
         return Trace(tuple(steps), tuple(chosen), budget.max_profile_tokens - room, reason)
 
     def _vectors(self, request: Request, pool: Pool) -> Floats:
