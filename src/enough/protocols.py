@@ -36,7 +36,7 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class ThreadedEncoder(Encoder, Protocol):
-    """An encoder that says how many threads can use it at once, as a service wants to know."""
+    """An encoder that says how threads can share it, as a service wants to know: all or nothing."""
 
     @property
     def is_symmetric(self) -> bool:
@@ -58,7 +58,7 @@ class ThreadedEncoder(Encoder, Protocol):
         ...
 
     def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
-        """The same vectors, computed in the calling thread, which must be one of those."""
+        """The same vectors, computed in the calling thread, one that `start_threads` started."""
         ...
 
 

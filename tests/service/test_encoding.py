@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from enough.controller.portraits import portraits
+from enough.controller.portraits import portray
 from enough.errors import ModelError
 from enough.generators.fake import FakeTokenizer
 from enough.prompts.prompter import Prompter
@@ -216,15 +216,20 @@ def test_memories_are_bounded_apart_and_dropped_whole() -> None:
     assert memories.size == 0
 
 
-def test_portraits_of_records_are_counted() -> None:
+def test_portraits_of_records_are_counted_each_by_its_size() -> None:
     memories = Memories(Prompter(FakeTokenizer()), 60_000)
     ann = memories.of("shop", "ann")
     before = memories.size
-    portraits([make_record(1), make_record(2)], BagEncoder(), ann.portraits)
+    short, long = make_record(1, context="a"), make_record(2, context=" ".join(map(str, range(99))))
+    portray([short], BagEncoder(), ann.portraits)
     memories.recount(ann)
-    assert memories.size - before >= 2 * 2 * 64 * 4
+    once = memories.size
+    portray([short, long], BagEncoder(), ann.portraits)
     memories.recount(ann)
+    assert memories.size - once - (once - before) >= 8 * 90  # its words
     counted = memories.size
+    memories.recount(ann)
+    assert memories.size == counted
     memories.drop("shop", "ann")
     assert memories.size == counted - ann.size == 0
 

@@ -133,7 +133,7 @@ def _timed(
         numpy=np.__version__,
         torch=torch.__version__,
         requests=len(subjects),
-        pool=len(subjects[0].faces),
+        pool=len(subjects[0].portraits),
         max_records=length,
         dim=trained.model.config.dim,
         parameters=sum(parameter.numel() for parameter in trained.model.parameters()),

@@ -16,7 +16,7 @@ import torch
 from enough.controller.checkpoint import Trained
 from enough.controller.features import PoolFeatures, assemble
 from enough.controller.model import ModelConfig
-from enough.controller.portraits import Portrait, drawn, record_text
+from enough.controller.portraits import Portrait, portraits_of, record_text
 from enough.controller.training import new_controller
 from enough.data.synthetic import WorldConfig, make_world
 from enough.labels.tree_files import Fingerprints
@@ -35,13 +35,13 @@ class SelectSubject:
 
     request: Request
     query: Floats
-    faces: tuple[Portrait, ...]
+    portraits: tuple[Portrait, ...]
     scores: Floats
     budget: Budget
 
     def features(self) -> PoolFeatures:
         """What the controller sees; a part of every decision."""
-        return assemble(self.request, self.query, self.faces, self.scores, self.budget)
+        return assemble(self.request, self.query, self.portraits, self.scores, self.budget)
 
 
 def random_controller(seed: int) -> Trained:
@@ -76,7 +76,7 @@ def made_up_subjects(
             SelectSubject(
                 replace(example.request, task=task),
                 vectors[0],
-                tuple(drawn(records, [record_text(one) for one in records], vectors[1:])),
+                tuple(portraits_of(records, [record_text(one) for one in records], vectors[1:])),
                 np.sort(rng.random(pool, np.float32))[::-1],
                 Budget(max_records, sum(tokens), tokens),
             )

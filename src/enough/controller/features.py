@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from enough.controller.portraits import Known, Portrait, portraits
+from enough.controller.portraits import Known, Portrait, portray
 from enough.controller.wording import shared_words
 from enough.moment import Moment, as_years
 from enough.prompts.prompter import L_REF
@@ -97,38 +97,38 @@ def featurise(
     request: Request, pool: Pool, budget: Budget, encoder: Encoder, known: Known | None = None
 ) -> PoolFeatures:
     """Features of one request; with what is known of its records, only the query is encoded."""
-    faces = portraits(
+    portraits = portray(
         [candidate.record for candidate in pool], encoder, {} if known is None else known
     )
     query = unit_rows(encoder.encode([request.query], "query"))[0]
     scores = np.array([candidate.score for candidate in pool], np.float32)
-    return assemble(request, query, faces, scores, budget)
+    return assemble(request, query, portraits, scores, budget)
 
 
 def assemble(
-    request: Request, query: Floats, faces: Sequence[Portrait], scores: Floats, budget: Budget
+    request: Request, query: Floats, portraits: Sequence[Portrait], scores: Floats, budget: Budget
 ) -> PoolFeatures:
     """Features from what is known of the records.
 
     Args:
         request: what is asked.
         query: its unit vector [dim].
-        faces: of the n candidates.
+        portraits: of the n candidates.
         scores: the retriever's, [n].
         budget: what they cost and what may be spent.
     """
-    n = len(faces)
-    records = np.array([one.vector for one in faces], np.float32).reshape(n, len(query))
-    actions = np.array([one.action for one in faces], np.float32).reshape(n, len(query))
+    n = len(portraits)
+    records = np.array([one.vector for one in portraits], np.float32).reshape(n, len(query))
+    actions = np.array([one.action_vector for one in portraits], np.float32).reshape(n, len(query))
     codes: dict[str, int] = {}
-    code = np.array([codes.setdefault(one.same_action, len(codes)) for one in faces], np.int64)
+    code = np.array([codes.setdefault(one.action_key, len(codes)) for one in portraits], np.int64)
     action_likeness = actions @ actions.T
     same_action = (code[:, None] == code).astype(np.float32)
     tokens = np.array(budget.record_tokens, np.int64)
     static = np.empty((n, len(STATIC)), np.float32)
     columns = static.T
     likeness, action_to_query = records @ query, actions @ query
-    shared = shared_words(request.query, [one.words for one in faces])
+    shared = shared_words(request.query, [one.words for one in portraits])
     columns[0] = 1
     columns[1] = np.arange(n) / 20
     columns[2] = np.arange(n) == 0
@@ -138,10 +138,10 @@ def assemble(
     columns[9:11] = _to_others(action_likeness)
     columns[11] = (same_action.sum(axis=1) - 1) / max(n - 1, 1)
     columns[12] = shared / 4
-    columns[14:17] = _times(request.moment, [one.years for one in faces])
-    columns[17] = [one.context_length for one in faces]
+    columns[14:17] = _times(request.moment, [one.years for one in portraits])
+    columns[17] = [one.context_length for one in portraits]
     columns[18] = n / 20
-    columns[20] = [one.action_length for one in faces]
+    columns[20] = [one.action_length for one in portraits]
     columns[_IN_THE_POOL] = _standardised(
         np.array((scores, likeness, action_to_query, shared, tokens), np.float32)
     )

@@ -28,18 +28,18 @@ class Portrait:
 
     Attributes:
         vector: direction of the record with its action and metadata, [dim].
-        action: direction of the action alone, [dim].
+        action_vector: direction of the action alone, [dim].
         words: `wording.stems` of the record's text.
-        same_action: equal for equal actions, whatever their case.
+        action_key: equal for equal actions, whatever their case.
         context_length: log of its letters, scaled.
         action_length: the same of the action.
         years: when it was; None where that is unknown.
     """
 
     vector: Floats
-    action: Floats
+    action_vector: Floats
     words: NDArray[np.int64]
-    same_action: str
+    action_key: str
     context_length: float
     action_length: float
     years: float | None
@@ -47,7 +47,7 @@ class Portrait:
     @property
     def size(self) -> int:
         """Bytes of its arrays."""
-        return self.vector.nbytes + self.action.nbytes + self.words.nbytes
+        return self.vector.nbytes + self.action_vector.nbytes + self.words.nbytes
 
 
 Known = dict[Record, Portrait]
@@ -60,17 +60,19 @@ def record_text(record: Record) -> str:
     return " ".join(part for part in (record.context, record.action, meta) if part)
 
 
-def portraits(records: Sequence[Record], encoder: Encoder, known: Known) -> list[Portrait]:
+def portray(records: Sequence[Record], encoder: Encoder, known: Known) -> list[Portrait]:
     """One for every record, in their order; new ones are added to what is known."""
     missing = list(dict.fromkeys(record for record in records if record not in known))
     if missing:
         texts = [record_text(record) for record in missing]
         vectors = encoder.encode(texts + [record.action for record in missing], "document")
-        known.update(zip(missing, drawn(missing, texts, unit_rows(vectors)), strict=True))
+        known.update(zip(missing, portraits_of(missing, texts, unit_rows(vectors)), strict=True))
     return [known[record] for record in records]
 
 
-def drawn(records: Sequence[Record], texts: Sequence[str], vectors: Floats) -> Iterable[Portrait]:
+def portraits_of(
+    records: Sequence[Record], texts: Sequence[str], vectors: Floats
+) -> Iterable[Portrait]:
     """Portraits from unit vectors [2n, dim]: of all records, then of all actions."""
     for record, text, vector, action in zip(
         records, texts, vectors[: len(records)], vectors[len(records) :], strict=True

@@ -36,7 +36,7 @@ _CHARACTERS_PER_TOKEN = 64  # far above any real text; megabytes that would be c
 
 
 class TransformerEncoder:
-    """See `EncoderSpec` for what can differ between encoders."""
+    """Implements `protocols.ThreadedEncoder`; see `EncoderSpec` for what can differ."""
 
     def __init__(self, checkpoint: Checkpoint, spec: EncoderSpec) -> None:
         self.spec = spec
@@ -86,7 +86,7 @@ class TransformerEncoder:
         return self._encode(texts, kind, is_here=False)
 
     def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
-        """The same bits, computed in the calling thread, which must be one of those."""
+        """The same bits, computed in the calling thread, one that `start_threads` started."""
         return self._encode(texts, kind, is_here=True)
 
     def _encode(self, texts: Sequence[str], kind: str, *, is_here: bool) -> Floats:

@@ -49,7 +49,7 @@ class LimitsConfig:
         requests_per_minute: of one API key; 0 for no limit.
         concurrent: requests at work at the same time; more are refused.
         timeout_s: after which a request is given up.
-        memory_mb: for embeddings of records that were decided about lately.
+        memory_mb: for embeddings and portraits of records that were decided about lately.
     """
 
     body_bytes: int = 8_000_000

@@ -1,4 +1,4 @@
-"""What is remembered of users between their requests: embeddings of records, and their tokens.
+"""What is remembered of users between their requests: embeddings, portraits and tokens of records.
 
 In: a tenant and a user. Out: a `UserMemory`, the only one that user's requests touch; nothing is
 shared with another user or tenant, and dropping it leaves nothing. All memories together stay below
@@ -40,13 +40,15 @@ class UserMemory:
         self.recalled: dict[str, set[str]] = {}  # by task: ids the store was asked about
         self.recognised = Recognised()
         self.portraits: Known = {}
-        self.counted = 0  # bytes of these two
+        self.portrayed = 0  # of them counted, and how many bytes these have
+        self.portrait_bytes = 0
+        self.counted = 0  # bytes of what is recognised and portrayed
         self.size = _OF_A_USER
         self.used = time.monotonic()
 
 
 class Memories:
-    """At most `capacity` bytes of vectors.
+    """At most `capacity` bytes of all that, about; a record that was decided about takes 9 kB.
 
     Args:
         prompter: each user's own has its tokenizer.
@@ -91,9 +93,12 @@ class Memories:
         with self._lock:
             if memory.recognised.size > _RECOGNISED:
                 memory.recognised = Recognised()
-            if len(memory.portraits) > _SEGMENTS:
-                memory.portraits = {}
-            grown = memory.recognised.size + _size_of(memory.portraits) - memory.counted
+            if memory.portrayed > _SEGMENTS:
+                memory.portraits, memory.portrayed, memory.portrait_bytes = {}, 0, 0
+            new = list(memory.portraits.values())[memory.portrayed :]  # others may be adding more
+            memory.portrayed += len(new)
+            memory.portrait_bytes += sum(one.size + _OF_A_VECTOR for one in new)
+            grown = memory.recognised.size + memory.portrait_bytes - memory.counted
             memory.counted += grown
             memory.size += grown
             if self._held.get(memory.whose) is memory:
@@ -125,12 +130,6 @@ class Memories:
     def _remove(self, whose: Whose) -> None:
         if (found := self._held.pop(whose, None)) is not None:
             self._used -= found.size
-
-
-def _size_of(portraits: Known) -> int:
-    """Bytes, about: all have vectors of one length."""
-    one = next(iter(portraits.values()), None)
-    return 0 if one is None else len(portraits) * (one.size + _OF_A_VECTOR)
 
 
 def remember(

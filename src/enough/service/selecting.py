@@ -135,6 +135,7 @@ class Selecting:
                 encoder, self._settings.near_duplicate_threshold, recognised=memory.recognised
             )
             seen, legal, pool = self._found(asked, controls, encoder, vector)
+            self._memories.recount(memory)  # also of those that do not fit the window
         with times.stage("decide"):
             settings = self._settings
             budget = memory.prompter.budget(request, pool, settings.window, settings.max_records)

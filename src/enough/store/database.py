@@ -65,7 +65,8 @@ class Database:
     def row(self, statement: Select[Any], values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The only row of a statement that is made once, in the driver's own types.
 
-        Nothing else is read at the same moment, so there is no transaction: a sixth of the time.
+        Nothing else is read at the same moment, so on SQLite there is no transaction: a sixth of
+        the time.
         """
         if (known := self._written.get(statement)) is None:
             compiled: Any = statement.compile(dialect=self.engine.dialect)
@@ -73,38 +74,35 @@ class Database:
             known = self._written[statement] = (str(compiled), names)
         sql, names = known
         given = values if names is None else [values[name] for name in names]
-        with self._translated():
-            held = self.engine.raw_connection()
-            driver: Any = held.driver_connection
-            try:
-                found: tuple[Any, ...] | None = driver.execute(sql, given).fetchone()
-            except BaseException:
-                held.invalidate()  # who knows in which state it is
-                raise
-            finally:
-                held.close()
+        with self._driver() as driver:
+            found: tuple[Any, ...] | None = driver.execute(sql, given).fetchone()
         return found
 
     def outside(self, *statements: str) -> list[list[Any]]:
         """Run statements that no transaction may hold; their rows, one list for each."""
         found: list[list[Any]] = []
+        with self._driver() as driver:
+            if not self.is_sqlite:
+                driver.autocommit = True
+            for statement in statements:
+                cursor = driver.execute(statement)
+                found.append(cursor.fetchall() if cursor.description else [])
+            if not self.is_sqlite:
+                driver.autocommit = False
+        return found
+
+    @contextmanager
+    def _driver(self) -> Iterator[Any]:
+        """A connection as the driver has it."""
         with self._translated():
             held = self.engine.raw_connection()
-            driver: Any = held.driver_connection
             try:
-                if not self.is_sqlite:
-                    driver.autocommit = True
-                for statement in statements:
-                    cursor = driver.execute(statement)
-                    found.append(cursor.fetchall() if cursor.description else [])
-                if not self.is_sqlite:
-                    driver.autocommit = False
+                yield held.driver_connection
             except BaseException:
                 held.invalidate()  # who knows in which state it is
                 raise
             finally:
                 held.close()
-        return found
 
     def _translated(self) -> AbstractContextManager[None]:
         return translated(self.shown, self.engine.dialect.loaded_dbapi.Error)

@@ -1,6 +1,6 @@
 """Vectors of owners that were asked for lately, kept in memory and never out of date.
 
-In: an owner's row as a transaction sees it. Out: its `Shelf`: every block's vectors. A shelf is
+In: an owner's row. Out: its `Shelf`: every block's vectors. A shelf is
 good while the row's version is the one it was read at, so writes of other processes are seen;
 after a write only the blocks that changed are read again.
 """

@@ -1,4 +1,4 @@
-"""The store on SQLite or PostgreSQL: one transaction per call, one snapshot per answer.
+"""The store on SQLite or PostgreSQL: one snapshot per answer.
 
 In: a `StoreConfig`. Out: `SqlStore`, a `RecordStore` with its `keys`. The work is done by functions
 on a connection (`appending`, `listing`, `search`, `deleting`, `reembedding`, `erasing`).
@@ -134,11 +134,12 @@ class SqlStore:
         require_encoder(owner, row, fingerprint)
         if row is None:
             return ()
-        if (shelf := self._shelves.held(row)) is not None:
-            hits = best(shelf, query, max(skip, 0), limit)
-            known = [shelf.records.get((hit.block, hit.line)) for hit in hits]
+        hits: list[Hit] = []
+        if (held := self._shelves.held(row)) is not None:
+            hits = best(held, query, max(skip, 0), limit)
+            known = [held.records.get((hit.block, hit.line)) for hit in hits]
             records = [record for record in known if record is not None]
-            if len(records) == len(hits):  # most often: nothing else is asked of the database
+            if len(records) == len(hits):  # nothing else is asked of the database
                 return _pool(records, hits)
         with self._database.reading() as connection:
             row = find_owner(connection, owner)
@@ -146,7 +147,8 @@ class SqlStore:
             if row is None:
                 return ()
             shelf = self._shelves.of(connection, row)
-            hits = best(shelf, query, max(skip, 0), limit)
+            if shelf is not held:
+                hits = best(shelf, query, max(skip, 0), limit)
             found = self._records(connection, row, shelf, [(hit.block, hit.line) for hit in hits])
         return _pool(found, hits)
 
