@@ -175,7 +175,10 @@ class Selecting:
             self._door.open().embed_beside(owner, embedder)
 
     def forget(self, tenant: str, user: str) -> None:
-        """After something of a user was deleted: nothing of it stays in memory."""
+        """After something of a user was deleted: nothing of it stays in memory but single words.
+
+        Those a tokenizer has met, whoever wrote them.
+        """
         self._memories.drop(tenant, user)
 
     def _policy_name(self, asked: Asked) -> PolicyName:
