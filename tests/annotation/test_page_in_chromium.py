@@ -128,7 +128,7 @@ def judge_all(chromium: Browser, url: str, annotator: int, name: str, folder: Pa
             assert pressed(page) == wanted(annotator, place)
             if place == 5:
                 page.reload()  # in the middle: name, place and all answers are still there
-                # Where a browser changes process, "loaded" has come before the page's script ran.
+                # "Loaded" can come before the page's script has run: once, nobody was named yet.
                 page.locator("#judge").wait_for()
                 assert page.locator("#who").inner_text() == name
                 assert page.locator("#done-text").inner_text() == f"6 of {PAIRS} judged"

@@ -202,6 +202,16 @@ def test_a_deleted_record_is_never_selected_again(client: httpx.Client, shop: Ru
     assert client.post("/v1/select", json=asking).json()["reason"] == "nothing to choose from"
 
 
+def test_what_a_request_that_does_not_fit_leaves_is_counted(
+    client: httpx.Client, shop: Running
+) -> None:
+    client.post("/v1/users/long/records", json={"task": "LaMP-7", "records": tweets(12)})
+    asking = {"task": "LaMP-7", "input": "Paraphrase: " + "late " * 3000, "user": "long"}
+    assert error_of(client.post("/v1/select", json=asking))["type"] == "too_long"
+    memory = shop.service.machinery.memories.of("shop", "long")
+    assert memory.counted == memory.recognised.size > 0
+
+
 class CountingEncoder(BagEncoder):
     """Says which texts were asked for, by kind."""
 

@@ -1,8 +1,8 @@
 """Vectors of owners that were asked for lately, kept in memory and never out of date.
 
-In: an owner's row. Out: its `Shelf`: every block's vectors. A shelf is
-good while the row's version is the one it was read at, so writes of other processes are seen;
-after a write only the blocks that changed are read again.
+In: an owner's row. Out: its `Shelf`: every block's vectors. A shelf is good while the row's version
+is the one it was read at, so writes of other processes are seen; after a write only the blocks that
+changed are read again.
 """
 
 from __future__ import annotations
