@@ -205,7 +205,8 @@ def test_a_deleted_record_is_never_selected_again(client: httpx.Client, shop: Ru
 def test_what_a_request_that_does_not_fit_leaves_is_counted(
     client: httpx.Client, shop: Running
 ) -> None:
-    client.post("/v1/users/long/records", json={"task": "LaMP-7", "records": tweets(12)})
+    some = tweets(12, word="long enough to be compared by its wording, a late")
+    client.post("/v1/users/long/records", json={"task": "LaMP-7", "records": some})
     asking = {"task": "LaMP-7", "input": "Paraphrase: " + "late " * 3000, "user": "long"}
     assert error_of(client.post("/v1/select", json=asking))["type"] == "too_long"
     memory = shop.service.machinery.memories.of("shop", "long")
