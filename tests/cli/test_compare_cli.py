@@ -25,7 +25,7 @@ def encoder(monkeypatch: pytest.MonkeyPatch, models: None) -> None:  # noqa: F81
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """Forty users, each in train and some in dev, and labels of the slice "label"."""
+    """Forty users in train, fifteen of them and twenty others in dev."""
     tweets = {
         f"u{n}": [f"{WORDS[(n + i) % 8]} {WORDS[(n * i) % 8]} {n} {i}" for i in range(2 + n % 7)]
         for n in range(60)
@@ -34,7 +34,7 @@ def log(tmp_path: Path) -> Path:
         (f"u{n}", f"{WORDS[n % 8]} and {WORDS[(n + 3) % 8]} along the way") for n in range(60)
     ]
     folder = write_tweet_log(tmp_path / "LaMP_7", tweets, answers[:40])
-    write_tweet_log(tmp_path / "others", tweets, answers[40:])
+    write_tweet_log(tmp_path / "others", tweets, answers[25:])
     rows = (tmp_path / "others" / "train.jsonl").read_text().replace('"q', '"dev-q')
     (folder / "dev.jsonl").write_text(rows)
     return folder

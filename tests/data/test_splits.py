@@ -8,6 +8,7 @@ from enough.data.splits import (
     SliceConfig,
     draw_examples,
     require_disjoint,
+    returning,
     slice_by_user,
     study_slices,
 )
@@ -93,6 +94,21 @@ def test_a_study_never_shares_a_user_though_the_splits_do() -> None:
     dealt = people(slices)
     assert only_dev < dealt["report"]
     assert only_train < dealt["tune"] | dealt["label"] | dealt["select"]
+
+
+def test_who_returns_was_met_and_is_not_reported() -> None:
+    dealt = SliceConfig(seed=5)
+    train = examples([f"user {i}" for i in range(600)])
+    dev = examples([f"user {i}" for i in range(300, 900)], "dev")
+    dataset = Dataset(MOVIES, {}, {"train": train, "dev": dev})
+    slices = study_slices(dataset, dealt.shares, dealt.seed)
+    again = returning(dataset, dealt)
+    asked = {e.request.id for e in again}
+    assert asked.isdisjoint(e.request.id for e in slices["report"])
+    assert asked | {e.request.id for e in slices["report"]} == {e.request.id for e in dev}
+    met = people({name: part for name, part in slices.items() if name != "report"})
+    assert {e.request.user for e in again} <= set().union(*met.values())
+    assert returning(Dataset(MOVIES, {}, {"train": train[:300], "dev": dev}), dealt) == []
 
 
 def test_examples_are_drawn_from_a_split_or_a_slice() -> None:

@@ -9,9 +9,14 @@ import pytest
 
 from enough.errors import DataError
 from enough.evaluation.intervals import Estimate, Interval, estimate
-from enough.evaluation.published_outcomes import PublishedOutcome
+from enough.evaluation.published_outcomes import RETURNING, PublishedOutcome
 from enough.results.default_section import default_section
-from enough.results.length_sections import against_best, lengths_section, verdict
+from enough.results.length_sections import (
+    against_best,
+    everybody_section,
+    lengths_section,
+    verdict,
+)
 from enough.results.operating_points import OperatingPoint, operating_points
 from tests.results.made_up import made_up_outcomes
 
@@ -159,6 +164,30 @@ def test_the_words_of_made_up_outcomes() -> None:
     assert "more often than fixed k" not in closely
     harm = estimate(ours.harmed, points[1].resampling())
     assert f"harms {harm.observed:.1%}" in closely
+
+
+def test_users_who_had_been_met_are_counted_apart() -> None:
+    rows = made_up_outcomes(["LaMP-1"], 12, [0.2])
+    again = [
+        replace(row, slice=RETURNING, request=f"{row.request}b", net=row.net + 1)
+        for row in rows
+        if row.is_reported and row.length is None
+    ]
+    again += [
+        replace(row, slice=RETURNING, request=f"{row.request}b")
+        for row in rows
+        if row.is_reported and row.length is not None
+    ]
+    (strict,), (apart,) = operating_points(rows), operating_points([*rows, *again])
+    (everybody,) = operating_points([*rows, *again], with_returning=True)
+    assert strict.ours is not None and apart.ours is not None and everybody.ours is not None
+    assert apart.ours.net.tolist() == strict.ours.net.tolist()
+    assert everybody.ours.net.mean() == pytest.approx(strict.ours.net.mean() + 0.5)
+    assert (everybody.best, everybody.best_of) == (strict.best, strict.best_of)
+    assert everybody.resampling().users == strict.resampling().users, "with both their requests"
+    count = len(strict.users)
+    text = everybody_section([everybody], [strict])
+    assert f"{count} further requests" in text and f"All {2 * count} together" in text
 
 
 def test_harm_is_not_hidden(point: OperatingPoint) -> None:

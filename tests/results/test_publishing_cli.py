@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from enough.evaluation.published_outcomes import PublishedOutcome
+from enough.evaluation.published_outcomes import RETURNING, PublishedOutcome
 from enough.evaluation.published_rows import hashed
 from enough.parquet_rows import read_parquet, read_settings
 from enough.results.operating_points import operating_points
@@ -56,6 +56,28 @@ def test_a_comparison_as_rows(
     assert {row.user.split("-")[1] for row in rows} <= known
     page = results_of(read_sources([path]), lambda_=point.lambda_)
     assert "## Net utility against fixed lengths" in page.text
+
+
+def test_later_requests_of_users_who_had_been_met_are_told_apart(
+    labels: Path,  # noqa: F811
+    log: Path,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("enough.retrieval.encoders.load_encoder", BagEncoder)
+    one, settings = trained(labels, log, tmp_path / "one"), tmp_path / "compare.toml"
+    settings.write_text("requests = 0\nreturning = true\n")
+    path = tmp_path / "outcomes.parquet"
+    options = ["compare", log, "--labels", labels, "--controller", one, "--config", settings]
+    (found,) = json.loads(invoke(*options, "--json", "--publish", path))
+    rows = read_parquet(path, PublishedOutcome)
+    asked = {name: {r.request for r in rows if r.slice == name} for name in ("report", RETURNING)}
+    assert asked["report"].isdisjoint(asked[RETURNING])
+    assert len(asked["report"] | asked[RETURNING]) == 35, "all of dev"
+    assert len(asked["report"]) == found["lines"][0]["requests"], "who had been met is not in it"
+    assert all(row.is_reported for row in rows if row.slice == RETURNING)
+    text = results_of(read_sources([path])).text
+    assert f"{len(asked[RETURNING])} further requests" in text and "All 35 together" in text
 
 
 def test_an_evaluation_as_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

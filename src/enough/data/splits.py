@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +66,11 @@ def draw_examples(
         examples = study_slices(dataset, shares, (slices or SliceConfig()).seed)[split]
     else:
         examples = _split(dataset, split)
+    return sample(examples, count, seed)
+
+
+def sample(examples: Sequence[Example], count: int, seed: int) -> list[Example]:
+    """So many of them, drawn at random, in their order; 0 takes all."""
     if count == 0 or count >= len(examples):
         return list(examples)
     rng = np.random.default_rng(seed)
@@ -126,6 +131,17 @@ def study_slices(
             slices[report].append(example)
     _LOG.info("%s", {name: len(chosen) for name, chosen in slices.items()})
     return {name: tuple(chosen) for name, chosen in slices.items()}
+
+
+def returning(dataset: Dataset, slices: SliceConfig | None = None) -> list[Example]:
+    """What "dev" asks for people whose earlier requests are in a slice that somebody learns from.
+
+    Nobody learnt from these requests, but from those who ask them; with the slice "report" they are
+    all of "dev".
+    """
+    dealt = slices or SliceConfig()
+    unmet = _users(study_slices(dataset, dealt.shares, dealt.seed)["report"])
+    return [one for one in _split(dataset, "dev") if one.request.user not in unmet]
 
 
 def require_disjoint(slices: Mapping[str, Iterable[Example]]) -> None:

@@ -2,12 +2,12 @@
 
 In: data sets, a label folder whose teacher and scales are used, controllers. Out: `JudgedRequest`s
 of two slices: one to choose the best fixed length on, one to report. Users of the labels are in
-neither; that is checked.
+neither; that is checked. Their later requests are judged on request, and kept apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ from typing import Literal
 from enough.baselines.fixed import FixedLength
 from enough.config import require_at_least
 from enough.controller.checkpoint import load_controller
-from enough.data.splits import draw_examples
+from enough.data.splits import draw_examples, returning, sample
 from enough.errors import ConfigError, DataError
 from enough.evaluation.comparison import Line, best_fixed, compare, with_best_fixed
 from enough.evaluation.outcomes import JudgedRequest, Outcome, judge_selectors, outcomes
@@ -25,7 +25,6 @@ from enough.online.policy import ControllerPolicy
 from enough.progress import OnStep, silent
 from enough.protocols import Encoder, Generator, Selector
 from enough.records import Dataset, Example
-from enough.teacher.case import Case
 from enough.teacher.components import Scale, TargetConfig
 from enough.teacher.preparation import Stages, cases_of
 from enough.teacher.specificity import SpecificityConfig
@@ -40,6 +39,8 @@ class CompareConfig:
         choose_on: on whose the best fixed length is chosen.
         requests: per task and slice, drawn at random; 0 takes all.
         lengths: fixed lengths to compare with.
+        returning: also judge what "dev" asks for users of the other slices, whom somebody learnt
+            from; these rows are published apart from those reported.
         slots: "all" measures specificity on every slot of a profile, "one" on a sampled one.
         seed: for the draw.
     """
@@ -48,6 +49,7 @@ class CompareConfig:
     choose_on: str = "select"
     requests: int = 50
     lengths: tuple[int, ...] = (0, 1, 2, 3, 5)
+    returning: bool = False
     slots: Literal["one", "all"] = "all"
     seed: int = 0
 
@@ -88,6 +90,7 @@ class Comparison:
 
     Attributes:
         reported, chosen_on: requests of the two slices.
+        returning: requests of users whom somebody learnt from, if they were asked for.
         scales: of the labels.
         contenders: controllers.
         others: names of further selectors.
@@ -100,6 +103,7 @@ class Comparison:
     contenders: Sequence[Contender]
     others: Sequence[str]
     config: CompareConfig
+    returning: Sequence[JudgedRequest] = ()
 
     @property
     def points(self) -> list[TargetConfig]:
@@ -130,38 +134,42 @@ def run_comparison(
     others: Mapping[str, Selector] | None = None,
     on_step: OnStep = silent,
 ) -> Comparison:
-    """Choose and score on both slices; `others` are selectors that know no operating point."""
+    """Choose and score on all slices; `others` are selectors that know no operating point."""
     folder = LabelFolder(labels)
-    scales = folder.scales()
-    teacher = LabelConfig.of_folder(folder)
-    seen = labelled_users(folder)
-    found: dict[str, list[JudgedRequest]] = {}
-    for split in (config.choose_on, config.split):
-        selectors = dict(config.fixed)
-        if split == config.split:
-            selectors |= {one.name: one.policy for one in contenders}
-            selectors |= others or {}
-        cases: list[Case] = []
-        for dataset in datasets:
-            examples = draw_examples(dataset, split, config.requests, config.seed, teacher.slices)
-            require_unseen(examples, seen, split)
-            cases += cases_of(dataset, examples, stages, on_step)
-        horizon = teacher.search.max_records
-        found[split] = judge_selectors(
-            cases,
-            selectors,
+    teacher, seen = LabelConfig.of_folder(folder), labelled_users(folder)
+    contending = {one.name: one.policy for one in contenders} | dict(others or {})
+
+    def judged(
+        draw: Callable[[Dataset], list[Example]], selectors: Mapping[str, Selector]
+    ) -> list[JudgedRequest]:
+        drawn = [(dataset, draw(dataset)) for dataset in datasets]
+        return judge_selectors(
+            [case for dataset, some in drawn for case in cases_of(dataset, some, stages, on_step)],
+            config.fixed | dict(selectors),
             generator,
-            max_records=horizon,
+            max_records=teacher.search.max_records,
             specificity=SpecificityConfig(config.slots, audited=0),
             on_step=on_step,
         )
-    for split, judged in found.items():
-        if not judged:
+
+    def of_slice(split: str, selectors: Mapping[str, Selector]) -> list[JudgedRequest]:
+        def draw(dataset: Dataset) -> list[Example]:
+            found = draw_examples(dataset, split, config.requests, config.seed, teacher.slices)
+            require_unseen(found, seen, split)
+            return found
+
+        if not (found := judged(draw, selectors)):
             raise DataError(f"there is no request in {split!r} to compare on; give more users")
+        return found
+
+    def draw_returning(dataset: Dataset) -> list[Example]:
+        return sample(returning(dataset, teacher.slices), config.requests, config.seed)
+
     return Comparison(
-        reported=found[config.split],
-        chosen_on=found[config.choose_on],
-        scales=scales,
+        chosen_on=of_slice(config.choose_on, {}),
+        reported=of_slice(config.split, contending),
+        returning=judged(draw_returning, contending) if config.returning else (),
+        scales=folder.scales(),
         contenders=contenders,
         others=tuple(others or ()),
         config=config,

@@ -19,6 +19,8 @@ from enough.evaluation.outcomes import Outcome, outcomes
 from enough.evaluation.published_rows import hashed, pseudonyms
 from enough.labels.config import LabelConfig
 
+RETURNING = "returning"
+"""The slice of rows of users whom somebody learnt from."""
 OUTCOMES = "outcomes"
 """What the settings of such a file say it holds."""
 
@@ -28,8 +30,8 @@ class PublishedOutcome:
     """An `Outcome` without ids of records, of either slice of a comparison.
 
     Attributes:
-        slice: of the study; is_reported tells the one that is reported from the one on which the
-            best fixed length is chosen.
+        slice: of the study, or "returning" (`Comparison.returning`); is_reported tells what is
+            reported from the slice on which the best fixed length is chosen.
         length: k of a fixed length; None for a controller.
         seed: that a controller was trained with; None for a fixed length.
         records: how many.
@@ -58,18 +60,22 @@ def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
     config = found.config
     fixed = dict(zip(config.fixed, dict.fromkeys(config.lengths), strict=True))
     seeds = {one.name: one.seed for one in found.contenders}
-    both: list[tuple[bool, Outcome]] = []
+    rows: list[tuple[str, bool, Outcome]] = []
     for point in found.points:
         named = [one.name for one in found.contenders if one.point == point]
         asked = [*fixed, *found.others, *named]
-        both += ((True, row) for row in outcomes(found.reported, found.scales, point, asked))
-        chosen_on = outcomes(found.chosen_on, found.scales, point, list(fixed))
-        both += ((False, row) for row in chosen_on)
-    names = pseudonyms((row.task, row.user) for _, row in both)
+        for name, is_reported, judged, who in (
+            (config.split, True, found.reported, asked),
+            (RETURNING, True, found.returning, asked),
+            (config.choose_on, False, found.chosen_on, list(fixed)),
+        ):
+            of = outcomes(judged, found.scales, point, who)
+            rows += [(name, is_reported, row) for row in of]
+    names = pseudonyms((row.task, row.user) for _, _, row in rows)
     kept = ("selector", "task", "beta", "lambda_", "tokens", "gain", "specificity", "net")
     return [
         PublishedOutcome(
-            slice=config.split if is_reported else config.choose_on,
+            slice=name,
             is_reported=is_reported,
             length=fixed.get(row.selector),
             seed=seeds.get(row.selector),
@@ -79,7 +85,7 @@ def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
             promised=row.promised,
             **{name: getattr(row, name) for name in kept},
         )
-        for is_reported, row in both
+        for name, is_reported, row in rows
     ]
 
 

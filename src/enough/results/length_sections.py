@@ -61,6 +61,24 @@ def lengths_section(points: Sequence[OperatingPoint]) -> str:
     )
 
 
+def everybody_section(points: Sequence[OperatingPoint], unmet: Sequence[OperatingPoint]) -> str:
+    """The same with users whom somebody learnt from; `unmet` are the points without them."""
+    drawn = [(point, point.resampling()) for point in points]
+    requests, others = len(points[0].users), len(unmet[0].users)
+    return joined(
+        [
+            "### With users who had been met",
+            f"{requests - others:,} further requests are of users of whom earlier requests were "
+            "learnt from: by the adapter, by controllers, or by the choice of k. These requests "
+            f"themselves were not. All {requests:,} together:",
+            _pooled(drawn),
+            *(_sentence(point, resampling) for point, resampling in drawn),
+            "ENOUGH less the best fixed k of the task, task by task:",
+            _per_task(points),
+        ]
+    )
+
+
 def _pooled(drawn: Sequence[tuple[OperatingPoint, Resampling]]) -> str:
     rows: list[list[Value]] = []
     for point, resampling in drawn:

@@ -15,7 +15,7 @@ import numpy as np
 from enough.errors import DataError
 from enough.evaluation.comparison import best_fixed
 from enough.evaluation.intervals import Floats, Resampling
-from enough.evaluation.published_outcomes import PublishedOutcome
+from enough.evaluation.published_outcomes import RETURNING, PublishedOutcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,13 +102,20 @@ class OperatingPoint:
         )
 
 
-def operating_points(rows: Sequence[PublishedOutcome]) -> list[OperatingPoint]:
+def operating_points(
+    rows: Sequence[PublishedOutcome], *, with_returning: bool = False
+) -> list[OperatingPoint]:
     """All that are in the rows, by β and λ.
+
+    Args:
+        rows: of a comparison.
+        with_returning: also count requests of users whom somebody learnt from.
 
     Raises:
         DataError: if selectors were judged on different requests, one of them twice, or there are
             no fixed lengths to choose among.
     """
+    rows = [row for row in rows if with_returning or row.slice != RETURNING]
     points = sorted({(row.beta, row.lambda_) for row in rows})
     if not points:
         raise DataError("there are no outcomes")

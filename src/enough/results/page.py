@@ -14,9 +14,10 @@ from pathlib import Path
 from enough.diagnostics.sections import Format, Value, table
 from enough.diagnostics.summaries import listed
 from enough.errors import ConfigError
+from enough.evaluation.published_outcomes import RETURNING
 from enough.results.default_section import default_section
 from enough.results.figures import figures
-from enough.results.length_sections import lengths_section
+from enough.results.length_sections import everybody_section, lengths_section
 from enough.results.method_measures import measure_methods
 from enough.results.method_sections import methods_section
 from enough.results.operating_points import OperatingPoint, operating_points
@@ -57,6 +58,7 @@ def results_of(
         ConfigError: if there are outcomes, but none at this λ.
     """
     points = operating_points(sources.outcomes.rows) if sources.outcomes else []
+    everybody = _everybody(sources.outcomes)
     if lambda_ is None and sources.answers:
         lambda_ = sources.answers.about["lambda"]
     point = _at(points, lambda_) if points else None
@@ -73,6 +75,7 @@ def results_of(
             f"Machine: {plain_text(machine)}." if machine else "",
             plain_text(note),
             lengths_section(points) if points else "",
+            everybody_section(everybody, points) if everybody else "",
             default_section(point) if point else "",
             methods_section(methods) if methods else "",
             f"---\n\nThis page and its figures are made from rows by `{command}`."
@@ -90,6 +93,13 @@ def write_results(page: Path, results: Results) -> list[Path]:
     for path, content in zip(paths, contents, strict=True):
         write_whole(path, content.encode())
     return paths
+
+
+def _everybody(outcomes: Outcomes | None) -> list[OperatingPoint]:
+    """With users whom somebody learnt from, if there are any."""
+    if outcomes is None or all(row.slice != RETURNING for row in outcomes.rows):
+        return []
+    return operating_points(outcomes.rows, with_returning=True)
 
 
 def _at(points: Sequence[OperatingPoint], lambda_: float | None) -> OperatingPoint:
