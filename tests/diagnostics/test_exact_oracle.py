@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,12 @@ from enough.diagnostics.oracle.exact_oracle import EXACT_ORACLE, measure
 from enough.diagnostics.oracle.exact_oracle_measures import share_of_decisions
 from enough.diagnostics.oracle.exact_oracle_rows import ExactOracleConfig, ExactOracleRow
 from enough.diagnostics.oracle.exact_oracle_section import section
-from enough.diagnostics.oracle.exact_requests import exact_of, exact_requests, regrets
+from enough.diagnostics.oracle.exact_requests import (
+    exact_of,
+    exact_requests,
+    oracle_config,
+    regrets,
+)
 from enough.diagnostics.sections import LineChart
 from enough.diagnostics.tried import OURS
 from enough.errors import ConfigError
@@ -130,6 +136,16 @@ def test_requests_are_reported_ones_and_every_profile_is_scored(lab: Laboratory)
 def test_the_study_s_horizon_is_not_left(lab: Laboratory) -> None:
     found = exact_requests(lab, 4, 9, 1)
     assert {len(profile) for one in found for profile in one.tree.profiles} == {0, 1, 2, 3}
+
+
+def test_labels_with_short_beams_shorten_nothing(
+    lab: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = replace(lab.study.label, search=replace(lab.study.label.search, levels=1, roots=()))
+    monkeypatch.setattr(lab, "study", replace(lab.study, label=label))
+    (one, *_) = exact_requests(lab, 3, 2, 1)
+    assert len(one.tree.profiles) == 1 + 3 + 6
+    assert oracle_config(lab, 3, 2).bounded("one").search.levels == 0
 
 
 def test_regret_is_what_the_best_profile_has_more(lab: Laboratory) -> None:

@@ -47,6 +47,13 @@ def test_all_517_profiles_of_six_candidates() -> None:
     assert tree.profiles == EVERY
 
 
+def test_a_teacher_whose_beams_end_early_ends_nothing_here() -> None:
+    config = OracleConfig(search=SearchConfig(levels=1, roots=()))
+    tree = exact_tree(make_subject(make_case(6)), config, FakeGenerator().score)
+    assert tree.profiles == EVERY
+    assert config.bounded("one").search.levels == 1, "the one that is compared stays as it is"
+
+
 @pytest.mark.parametrize(("slots", "expected"), [("all", 6 + 60 + 360 + 1440), ("one", 516)])
 def test_all_slots_or_one_are_looked_at(slots: str, expected: int) -> None:
     config = OracleConfig(slots=slots)  # type: ignore[arg-type]

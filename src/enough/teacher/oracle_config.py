@@ -63,7 +63,8 @@ class OracleConfig:
     @property
     def exhaustive(self) -> TeacherConfig:
         """A teacher whose budgets end nothing; its roots are those of the bounded one."""
-        search = replace(self.bounded(self.slots).search, actions=self.pool, width=sys.maxsize)
+        search = self.bounded(self.slots).search
+        search = replace(search, actions=self.pool, width=sys.maxsize, levels=0)
         return TeacherConfig(search, SpecificityConfig(self.slots, audited=0))
 
     def bounded(self, slots: Literal["one", "all"]) -> TeacherConfig:

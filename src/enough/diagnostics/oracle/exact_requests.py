@@ -9,7 +9,7 @@ so asking again costs no generator call.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from enough.diagnostics.laboratory import Laboratory
 from enough.evaluation.sufficiency import judge, selected_profile
@@ -62,7 +62,7 @@ def exact_requests(
 def oracle_config(
     lab: Laboratory, pool: int, max_records: int, epsilon: float = 0.0
 ) -> OracleConfig:
-    """The study's own teacher and operating point on reduced pools."""
+    """The study's own teacher and operating point on reduced pools; its beams reach the horizon."""
     label = lab.study.label
     return OracleConfig(
         split=lab.study.config.split,
@@ -71,7 +71,7 @@ def oracle_config(
         slots=lab.study.config.slots,
         epsilon=epsilon,
         matching=label.matching,
-        search=label.search,
+        search=replace(label.search, levels=0),
         targets=lab.study.point,
     )
 
