@@ -103,12 +103,14 @@ def test_who_returns_was_met_and_is_not_reported() -> None:
     dataset = Dataset(MOVIES, {}, {"train": train, "dev": dev})
     slices = study_slices(dataset, dealt.shares, dealt.seed)
     again = returning(dataset, dealt)
-    asked = {e.request.id for e in again}
-    assert asked.isdisjoint(e.request.id for e in slices["report"])
-    assert asked | {e.request.id for e in slices["report"]} == {e.request.id for e in dev}
-    met = people({name: part for name, part in slices.items() if name != "report"})
-    assert {e.request.user for e in again} <= set().union(*met.values())
-    assert returning(Dataset(MOVIES, {}, {"train": train[:300], "dev": dev}), dealt) == []
+    assert list(again) == ["tune", "label", "select"]
+    for name, part in again.items():
+        assert part, name
+        assert {e.request.user for e in part} <= {e.request.user for e in slices[name]}
+    asked = [e.request.id for part in (*again.values(), slices["report"]) for e in part]
+    assert sorted(asked) == sorted(e.request.id for e in dev), "all of dev, each once"
+    only_others = Dataset(MOVIES, {}, {"train": train[:300], "dev": dev})
+    assert not any(returning(only_others, dealt).values())
 
 
 def test_examples_are_drawn_from_a_split_or_a_slice() -> None:

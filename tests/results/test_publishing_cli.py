@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from enough.evaluation.published_outcomes import RETURNING, PublishedOutcome
+from enough.evaluation.published_outcomes import PublishedOutcome
 from enough.evaluation.published_rows import hashed
 from enough.parquet_rows import read_parquet, read_settings
 from enough.results.operating_points import operating_points
@@ -71,13 +71,16 @@ def test_later_requests_of_users_who_had_been_met_are_told_apart(
     options = ["compare", log, "--labels", labels, "--controller", one, "--config", settings]
     (found,) = json.loads(invoke(*options, "--json", "--publish", path))
     rows = read_parquet(path, PublishedOutcome)
-    asked = {name: {r.request for r in rows if r.slice == name} for name in ("report", RETURNING)}
-    assert asked["report"].isdisjoint(asked[RETURNING])
-    assert len(asked["report"] | asked[RETURNING]) == 35, "all of dev"
+    asked = {name: {r.request for r in rows if r.slice == name} for name in {r.slice for r in rows}}
+    assert {"report", "returning/tune", "returning/label"} <= asked.keys()
+    later = set().union(*(some for name, some in asked.items() if name.startswith("returning/")))
+    assert asked["report"].isdisjoint(later)
+    assert len(asked["report"] | later) == 35, "all of dev"
     assert len(asked["report"]) == found["lines"][0]["requests"], "who had been met is not in it"
-    assert all(row.is_reported for row in rows if row.slice == RETURNING)
+    assert all(row.is_reported for row in rows if row.met_in is not None)
     text = results_of(read_sources([path])).text
-    assert f"{len(asked[RETURNING])} further requests" in text and "All 35 together" in text
+    assert f"{len(later)} further requests" in text and "All 35 together" in text
+    assert "| users no controller learnt from |" in text
 
 
 def test_an_evaluation_as_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

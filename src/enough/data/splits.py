@@ -133,15 +133,24 @@ def study_slices(
     return {name: tuple(chosen) for name, chosen in slices.items()}
 
 
-def returning(dataset: Dataset, slices: SliceConfig | None = None) -> list[Example]:
+def returning(dataset: Dataset, slices: SliceConfig | None = None) -> dict[str, list[Example]]:
     """What "dev" asks for people whose earlier requests are in a slice that somebody learns from.
 
-    Nobody learnt from these requests, but from those who ask them; with the slice "report" they are
-    all of "dev".
+    By the name of that slice. Nobody learnt from these requests, but from those who ask them; with
+    the slice "report" they are all of "dev", where shares add up to 1.
     """
     dealt = slices or SliceConfig()
-    unmet = _users(study_slices(dataset, dealt.shares, dealt.seed)["report"])
-    return [one for one in _split(dataset, "dev") if one.request.user not in unmet]
+    met = {
+        user: name
+        for name, part in study_slices(dataset, dealt.shares, dealt.seed).items()
+        for user in _users(part)
+        if name != "report"
+    }
+    found: dict[str, list[Example]] = {name: [] for name in dealt.shares if name != "report"}
+    for example in _split(dataset, "dev"):
+        if (name := met.get(example.request.user)) is not None:
+            found[name].append(example)
+    return found
 
 
 def require_disjoint(slices: Mapping[str, Iterable[Example]]) -> None:

@@ -8,7 +8,7 @@ neither; that is checked. Their later requests are judged on request, and kept a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -90,7 +90,8 @@ class Comparison:
 
     Attributes:
         reported, chosen_on: requests of the two slices.
-        returning: requests of users whom somebody learnt from, if they were asked for.
+        returning: requests of users whom somebody learnt from, by the slice of their earlier ones,
+            if they were asked for.
         scales: of the labels.
         contenders: controllers.
         others: names of further selectors.
@@ -103,7 +104,7 @@ class Comparison:
     contenders: Sequence[Contender]
     others: Sequence[str]
     config: CompareConfig
-    returning: Sequence[JudgedRequest] = ()
+    returning: Mapping[str, Sequence[JudgedRequest]] = field(default_factory=dict)
 
     @property
     def points(self) -> list[TargetConfig]:
@@ -162,13 +163,18 @@ def run_comparison(
             raise DataError(f"there is no request in {split!r} to compare on; give more users")
         return found
 
-    def draw_returning(dataset: Dataset) -> list[Example]:
-        return sample(returning(dataset, teacher.slices), config.requests, config.seed)
+    def of_returning(met_in: str) -> list[JudgedRequest]:
+        def draw(dataset: Dataset) -> list[Example]:
+            found = returning(dataset, teacher.slices)[met_in]
+            return sample(found, config.requests, config.seed)
 
+        return judged(draw, contending)
+
+    met = [name for name in teacher.slices.shares if name != "report"] if config.returning else []
     return Comparison(
         chosen_on=of_slice(config.choose_on, {}),
         reported=of_slice(config.split, contending),
-        returning=judged(draw_returning, contending) if config.returning else (),
+        returning={name: of_returning(name) for name in met},
         scales=folder.scales(),
         contenders=contenders,
         others=tuple(others or ()),

@@ -19,8 +19,7 @@ from enough.evaluation.outcomes import Outcome, outcomes
 from enough.evaluation.published_rows import hashed, pseudonyms
 from enough.labels.config import LabelConfig
 
-RETURNING = "returning"
-"""The slice of rows of users whom somebody learnt from."""
+_RETURNING = "returning/"
 OUTCOMES = "outcomes"
 """What the settings of such a file say it holds."""
 
@@ -30,8 +29,9 @@ class PublishedOutcome:
     """An `Outcome` without ids of records, of either slice of a comparison.
 
     Attributes:
-        slice: of the study, or "returning" (`Comparison.returning`); is_reported tells what is
-            reported from the slice on which the best fixed length is chosen.
+        slice: of the study; "returning/label" holds later requests of users of the slice "label",
+            and so on. is_reported tells what is reported from the slice on which the best fixed
+            length is chosen.
         length: k of a fixed length; None for a controller.
         seed: that a controller was trained with; None for a fixed length.
         records: how many.
@@ -54,6 +54,12 @@ class PublishedOutcome:
     net: float
     promised: float | None
 
+    @property
+    def met_in(self) -> str | None:
+        """The slice from which somebody learnt about the user; None if nobody did."""
+        is_known = self.is_reported and self.slice.startswith(_RETURNING)
+        return self.slice.removeprefix(_RETURNING) if is_known else None
+
 
 def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
     """Outcomes of everybody at every operating point, of both slices of a comparison."""
@@ -66,7 +72,7 @@ def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
         asked = [*fixed, *found.others, *named]
         for name, is_reported, judged, who in (
             (config.split, True, found.reported, asked),
-            (RETURNING, True, found.returning, asked),
+            *((_RETURNING + met, True, some, asked) for met, some in found.returning.items()),
             (config.choose_on, False, found.chosen_on, list(fixed)),
         ):
             of = outcomes(judged, found.scales, point, who)

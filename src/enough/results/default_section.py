@@ -31,8 +31,7 @@ def default_section(point: OperatingPoint) -> str:
     return joined(
         [
             f"## At λ = {point.lambda_:g}",
-            _kept(point, point.ours, resampling),
-            _harm_sentence(point, point.ours, resampling),
+            *default_sentences(point),
             _selectors(point, resampling),
             "Gain is in units of the task's scale. Harm: requests whose reference became less "
             "likely than without history. Without records: nothing was put into the prompt.",
@@ -43,6 +42,17 @@ def default_section(point: OperatingPoint) -> str:
             _optimism(point),
         ]
     )
+
+
+def default_sentences(point: OperatingPoint) -> list[str]:
+    """What it keeps, spends and harms, without tables."""
+    if point.ours is None:
+        return []
+    resampling = point.resampling()
+    return [
+        _kept(point, point.ours, resampling),
+        _harm_sentence(point, point.ours, resampling),
+    ]
 
 
 def _kept(point: OperatingPoint, ours: Measured, resampling: Resampling) -> str:

@@ -6,12 +6,13 @@ In: operating points. Out: Markdown. "Above": the whole interval of the differen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from enough.diagnostics.sections import Format, Value, table
 from enough.diagnostics.told_apart import FEWEST_USERS
 from enough.evaluation.intervals import Estimate, Interval, Resampling, estimate
 from enough.report.formats import number_text
+from enough.results.default_section import default_sentences
 from enough.results.operating_points import OperatingPoint
 from enough.results.wording import in_words, joined, markdown_table, plain_text
 
@@ -61,22 +62,57 @@ def lengths_section(points: Sequence[OperatingPoint]) -> str:
     )
 
 
-def everybody_section(points: Sequence[OperatingPoint], unmet: Sequence[OperatingPoint]) -> str:
-    """The same with users whom somebody learnt from; `unmet` are the points without them."""
-    drawn = [(point, point.resampling()) for point in points]
-    requests, others = len(points[0].users), len(unmet[0].users)
+def everybody_section(cuts: Mapping[str, Sequence[OperatingPoint]], closely: float) -> str:
+    """The same with users whom somebody learnt from.
+
+    Args:
+        cuts: whose requests -> operating points, from those of nobody who had been met to all.
+        closely: the λ that is looked at closely.
+    """
+    *_, everybody = cuts.values()
+    drawn = [(point, point.resampling()) for point in everybody]
+    requests = len(everybody[0].users)
+    others = requests - len(next(iter(cuts.values()))[0].users)
     return joined(
         [
             "### With users who had been met",
-            f"{requests - others:,} further requests are of users of whom earlier requests were "
-            "learnt from: by the adapter, by controllers, or by the choice of k. These requests "
-            f"themselves were not. All {requests:,} together:",
+            f"{others:,} further requests are of users of whom earlier requests were learnt from: "
+            "by the adapter, by controllers, or by the choice of k. These requests themselves were "
+            "not. ENOUGH less the best fixed k per task:",
+            _by_cut(cuts),
+            f"All {requests:,} together:",
             _pooled(drawn),
             *(_sentence(point, resampling) for point, resampling in drawn),
             "ENOUGH less the best fixed k of the task, task by task:",
-            _per_task(points),
+            _per_task(everybody),
+            f"At λ = {closely:g}, of all {requests:,}:",
+            *(
+                line
+                for point in everybody
+                if point.lambda_ == closely
+                for line in default_sentences(point)
+            ),
         ]
     )
+
+
+def _by_cut(cuts: Mapping[str, Sequence[OperatingPoint]]) -> str:
+    rows: list[list[Value]] = []
+    for whose, points in cuts.items():
+        row: list[Value] = [whose, len(points[0].users)]
+        for point in points:
+            resampling = point.resampling()
+            difference = against_best(point, resampling)
+            if difference is None:
+                row += [None, None]
+            else:
+                interval = difference.interval
+                row += [interval, verdict(interval, resampling.users)]
+        rows.append(row)
+    heads: list[tuple[str, Format]] = [("requests of", "text"), ("number", "count")]
+    for point in next(iter(cuts.values())):
+        heads += [(f"λ = {point.lambda_:g}", "signed"), ("", "text")]
+    return markdown_table(table(heads, rows))
 
 
 def _pooled(drawn: Sequence[tuple[OperatingPoint, Resampling]]) -> str:

@@ -7,7 +7,7 @@ slice chose. Everything is an array over requests, so that whatever is compared 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from enough.errors import DataError
 from enough.evaluation.comparison import best_fixed
 from enough.evaluation.intervals import Floats, Resampling
-from enough.evaluation.published_outcomes import RETURNING, PublishedOutcome
+from enough.evaluation.published_outcomes import PublishedOutcome
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,19 +103,19 @@ class OperatingPoint:
 
 
 def operating_points(
-    rows: Sequence[PublishedOutcome], *, with_returning: bool = False
+    rows: Sequence[PublishedOutcome], *, met: Collection[str] = ()
 ) -> list[OperatingPoint]:
     """All that are in the rows, by β and λ.
 
     Args:
         rows: of a comparison.
-        with_returning: also count requests of users whom somebody learnt from.
+        met: also count requests of users of these slices, whom somebody learnt from.
 
     Raises:
         DataError: if selectors were judged on different requests, one of them twice, or there are
             no fixed lengths to choose among.
     """
-    rows = [row for row in rows if with_returning or row.slice != RETURNING]
+    rows = [row for row in rows if row.met_in is None or row.met_in in met]
     points = sorted({(row.beta, row.lambda_) for row in rows})
     if not points:
         raise DataError("there are no outcomes")

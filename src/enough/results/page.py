@@ -14,7 +14,6 @@ from pathlib import Path
 from enough.diagnostics.sections import Format, Value, table
 from enough.diagnostics.summaries import listed
 from enough.errors import ConfigError
-from enough.evaluation.published_outcomes import RETURNING
 from enough.results.default_section import default_section
 from enough.results.figures import figures
 from enough.results.length_sections import everybody_section, lengths_section
@@ -58,7 +57,7 @@ def results_of(
         ConfigError: if there are outcomes, but none at this λ.
     """
     points = operating_points(sources.outcomes.rows) if sources.outcomes else []
-    everybody = _everybody(sources.outcomes)
+    cuts = _cuts(sources.outcomes)
     if lambda_ is None and sources.answers:
         lambda_ = sources.answers.about["lambda"]
     point = _at(points, lambda_) if points else None
@@ -75,7 +74,7 @@ def results_of(
             f"Machine: {plain_text(machine)}." if machine else "",
             plain_text(note),
             lengths_section(points) if points else "",
-            everybody_section(everybody, points) if everybody else "",
+            everybody_section(cuts, point.lambda_) if cuts and point else "",
             default_section(point) if point else "",
             methods_section(methods) if methods else "",
             f"---\n\nThis page and its figures are made from rows by `{command}`."
@@ -95,11 +94,21 @@ def write_results(page: Path, results: Results) -> list[Path]:
     return paths
 
 
-def _everybody(outcomes: Outcomes | None) -> list[OperatingPoint]:
-    """With users whom somebody learnt from, if there are any."""
-    if outcomes is None or all(row.slice != RETURNING for row in outcomes.rows):
-        return []
-    return operating_points(outcomes.rows, with_returning=True)
+def _cuts(outcomes: Outcomes | None) -> dict[str, list[OperatingPoint]]:
+    """Whose requests -> operating points, where some are of users whom somebody learnt from."""
+    met = {row.met_in for row in outcomes.rows if row.met_in is not None} if outcomes else set()
+    if outcomes is None or not met:
+        return {}
+    wider = {
+        "users nobody learnt from": set(),
+        "users no controller learnt from": met - {"label"},
+        "all users": met,
+    }
+    return {
+        whose: operating_points(outcomes.rows, met=some)
+        for whose, some in wider.items()
+        if whose != "users no controller learnt from" or set() < some < met
+    }
 
 
 def _at(points: Sequence[OperatingPoint], lambda_: float | None) -> OperatingPoint:
