@@ -26,10 +26,17 @@ SECTION = Section(
 
 
 def test_a_page_as_it_is_written() -> None:
-    page = diagnostics_page([SECTION], about="Six tasks.", machine="one [H200]", command="enough x")
+    page = diagnostics_page(
+        [SECTION],
+        about="Six tasks.",
+        machine="one [H200]",
+        note="Made up.",
+        command="enough x",
+    )
     assert page == (
         "# Results of the diagnostics\n\n"
         "Six tasks. Machine: one \\[H200\\].\n\n"
+        "Made up.\n\n"
         "## Fixed lengths\n\n"
         "*Is more better?*\n\n"
         "Up to k = 3 \\| not beyond.\n\n"

@@ -11,12 +11,7 @@ from enough.errors import DataError
 from enough.evaluation.intervals import Estimate, Interval, estimate
 from enough.evaluation.published_outcomes import PublishedOutcome
 from enough.results.default_section import default_section
-from enough.results.length_sections import (
-    against_best,
-    everybody_section,
-    lengths_section,
-    verdict,
-)
+from enough.results.length_sections import against_best, lengths_section, verdict
 from enough.results.operating_points import OperatingPoint, operating_points
 from tests.results.made_up import made_up_outcomes
 
@@ -164,39 +159,6 @@ def test_the_words_of_made_up_outcomes() -> None:
     assert "more often than fixed k" not in closely
     harm = estimate(ours.harmed, points[1].resampling())
     assert f"harms {harm.observed:.1%}" in closely
-
-
-def later(rows: list[PublishedOutcome], met_in: str, better: float) -> list[PublishedOutcome]:
-    """Another request of everybody, with which ENOUGH does better by so much."""
-    return [
-        replace(
-            row,
-            slice=f"returning/{met_in}",
-            request=f"{row.request} {met_in}",
-            net=row.net + better * (row.length is None),
-        )
-        for row in rows
-        if row.is_reported
-    ]
-
-
-def test_users_who_had_been_met_are_counted_apart() -> None:
-    rows = made_up_outcomes(["LaMP-1", "LaMP-7"], 12, [0.2])
-    every = [*rows, *later(rows, "tune", 0.0), *later(rows, "label", 3.0)]
-    (strict,), (apart,) = operating_points(rows), operating_points(every)
-    (tuned,) = operating_points(every, met={"tune"})
-    (everybody,) = operating_points(every, met={"tune", "label"})
-    nets = [one.ours.net for one in (strict, apart, tuned, everybody) if one.ours is not None]
-    assert nets[1].tolist() == nets[0].tolist()
-    assert nets[2].mean() == pytest.approx(nets[0].mean())
-    assert nets[3].mean() == pytest.approx(nets[0].mean() + 1.0)
-    assert (everybody.best, everybody.best_of) == (strict.best, strict.best_of)
-    assert everybody.resampling().users == strict.resampling().users, "with all their requests"
-    count = len(strict.users)
-    text = everybody_section({"nobody": [strict], "some": [tuned], "all": [everybody]}, 0.2)
-    assert f"{2 * count} further requests" in text and f"All {3 * count} together" in text
-    assert f"| some | {2 * count} |" in text and f"| all | {3 * count} |" in text
-    assert "keeps" in text.split(f"of all {3 * count}:")[1]
 
 
 def test_harm_is_not_hidden(point: OperatingPoint) -> None:

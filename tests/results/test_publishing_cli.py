@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from enough.config import load_config
+from enough.errors import ConfigError
+from enough.evaluation.compare_run import CompareConfig
 from enough.evaluation.published_outcomes import PublishedOutcome
 from enough.evaluation.published_rows import hashed
 from enough.parquet_rows import read_parquet, read_settings
@@ -77,10 +80,19 @@ def test_later_requests_of_users_who_had_been_met_are_told_apart(
     assert asked["report"].isdisjoint(later)
     assert len(asked["report"] | later) == 35, "all of dev"
     assert len(asked["report"]) == found["lines"][0]["requests"], "who had been met is not in it"
-    assert all(row.is_reported for row in rows if row.met_in is not None)
+    assert not any(row.is_reported for row in rows if row.met_in is not None)
     text = results_of(read_sources([path])).text
     assert f"{len(later)} further requests" in text and "All 35 together" in text
-    assert "| users no controller learnt from |" in text
+    with pytest.raises(ConfigError, match="--publish FILE"):
+        invoke(*options)
+
+
+@pytest.mark.parametrize("text", ["requests = 5", 'requests = 0\nsplit = "dev"'])
+def test_who_returns_is_added_to_all_of_the_reported_slice_only(text: str, tmp_path: Path) -> None:
+    settings = tmp_path / "compare.toml"
+    settings.write_text(f"returning = true\n{text}\n")
+    with pytest.raises(ConfigError, match=r"it needs split = \"report\" and requests = 0"):
+        load_config(settings, CompareConfig)
 
 
 def test_an_evaluation_as_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,7 +41,7 @@ def compare(
     ] = None,
     publish: Annotated[
         Path | None,
-        typer.Option(help="Also write rows of both slices without ids, for `enough results`."),
+        typer.Option(help="Also write rows of all slices without ids, for `enough results`."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -52,6 +52,7 @@ def compare(
     """
     from enough.config import load_config
     from enough.data.folders import read_folder
+    from enough.errors import ConfigError
     from enough.evaluation.compare_run import CompareConfig, load_contenders, run_comparison
     from enough.evaluation.oracle_study import require_same_generator
     from enough.generators.loading import load_configured
@@ -65,6 +66,8 @@ def compare(
     settings = load_config(config, CompareConfig) if config else CompareConfig()
     if requests is not None:
         settings = dataclasses.replace(settings, requests=requests)
+    if settings.returning and publish is None:
+        raise ConfigError("returning = true needs --publish FILE: nothing else shows those rows")
     teacher = LabelConfig.of_folder(LabelFolder(labels))
     datasets = [read_folder(one) for one in data]
     with progress_bars() as update:

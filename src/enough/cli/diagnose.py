@@ -47,6 +47,7 @@ def diagnose(
         Path | None, typer.Option(help="Write what they show into this file instead.")
     ] = None,
     machine: Annotated[str, typer.Option(help="For that file: what it ran on, in words.")] = "",
+    note: Annotated[str, typer.Option(help="For that file: what else a reader must know.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure diagnostics of a study, and print what they show.
@@ -67,8 +68,17 @@ def diagnose(
         run = DiagnoseRun(diagnosis, out, update)
         sections = run.sections(names)
     if markdown is not None:
-        command = f"enough diagnose {' '.join(names)}{_named(config)}"
-        _write_page(markdown, sections, about=run.about.in_words, machine=machine, command=command)
+        from enough.results.diagnostics_page import diagnostics_page
+        from enough.run_folders import write_whole
+
+        page = diagnostics_page(
+            sections,
+            about=run.about.in_words,
+            machine=machine,
+            note=note,
+            command=f"enough diagnose {' '.join(names)}{_named(config)}",
+        )
+        write_whole(markdown, page.encode())
     if as_json:
         typer.echo(json.dumps([dataclasses.asdict(one) for one in sections], indent=2))
         return
@@ -119,16 +129,6 @@ def _named(config: Path | None) -> str:
     if config is None:
         return ""
     return f" --config {config.name if config.is_absolute() else config}"
-
-
-def _write_page(
-    path: Path, sections: Sequence[Section], *, about: str, machine: str, command: str
-) -> None:
-    from enough.results.diagnostics_page import diagnostics_page
-    from enough.run_folders import write_whole
-
-    page = diagnostics_page(sections, about=about, machine=machine, command=command)
-    write_whole(path, page.encode())
 
 
 def _require_known(names: Sequence[str]) -> None:

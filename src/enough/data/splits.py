@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,11 +66,6 @@ def draw_examples(
         examples = study_slices(dataset, shares, (slices or SliceConfig()).seed)[split]
     else:
         examples = _split(dataset, split)
-    return sample(examples, count, seed)
-
-
-def sample(examples: Sequence[Example], count: int, seed: int) -> list[Example]:
-    """So many of them, drawn at random, in their order; 0 takes all."""
     if count == 0 or count >= len(examples):
         return list(examples)
     rng = np.random.default_rng(seed)
@@ -134,10 +129,10 @@ def study_slices(
 
 
 def returning(dataset: Dataset, slices: SliceConfig | None = None) -> dict[str, list[Example]]:
-    """What "dev" asks for people whose earlier requests are in a slice that somebody learns from.
+    """What "dev" asks for people who are dealt to a slice that somebody learns from, by that slice.
 
-    By the name of that slice. Nobody learnt from these requests, but from those who ask them; with
-    the slice "report" they are all of "dev", where shares add up to 1.
+    Nobody learnt from these requests, but maybe from who asks them. With the slice "report" they
+    are all of "dev", where shares add up to 1.
     """
     dealt = slices or SliceConfig()
     met = {

@@ -2,12 +2,12 @@
 
 In: data sets, a label folder whose teacher and scales are used, controllers. Out: `JudgedRequest`s
 of two slices: one to choose the best fixed length on, one to report. Users of the labels are in
-neither; that is checked. Their later requests are judged on request, and kept apart.
+neither; that is checked. What such users ask later may be judged, too; it is kept apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -15,7 +15,7 @@ from typing import Literal
 from enough.baselines.fixed import FixedLength
 from enough.config import require_at_least
 from enough.controller.checkpoint import load_controller
-from enough.data.splits import draw_examples, returning, sample
+from enough.data.splits import SliceConfig, draw_examples, returning
 from enough.errors import ConfigError, DataError
 from enough.evaluation.comparison import Line, best_fixed, compare, with_best_fixed
 from enough.evaluation.outcomes import JudgedRequest, Outcome, judge_selectors, outcomes
@@ -29,6 +29,9 @@ from enough.teacher.components import Scale, TargetConfig
 from enough.teacher.preparation import Stages, cases_of
 from enough.teacher.specificity import SpecificityConfig
 
+Drawn = tuple[Dataset, list[Example]]
+"""What a slice asks of one data set."""
+
 
 @dataclass(frozen=True, slots=True)
 class CompareConfig:
@@ -39,8 +42,9 @@ class CompareConfig:
         choose_on: on whose the best fixed length is chosen.
         requests: per task and slice, drawn at random; 0 takes all.
         lengths: fixed lengths to compare with.
-        returning: also judge what "dev" asks for users of the other slices, whom somebody learnt
-            from; these rows are published apart from those reported.
+        returning: also judge what "dev" asks for users dealt to the other slices, whom somebody may
+            have learnt from; published apart, not reported. With the slice "report" and all of its
+            requests only.
         slots: "all" measures specificity on every slot of a profile, "one" on a sampled one.
         seed: for the draw.
     """
@@ -57,6 +61,11 @@ class CompareConfig:
         require_at_least(self, {"requests": 0, "seed": 0})
         if not self.lengths or min(self.lengths) < 0:
             raise ConfigError("lengths must name at least one number of records, none negative")
+        if self.returning and (self.split != "report" or self.requests):
+            raise ConfigError(
+                'returning adds to all of the slice "report": it needs split = "report" and '
+                "requests = 0"
+            )
 
     @property
     def fixed(self) -> dict[str, Selector]:
@@ -140,46 +149,50 @@ def run_comparison(
     teacher, seen = LabelConfig.of_folder(folder), labelled_users(folder)
     contending = {one.name: one.policy for one in contenders} | dict(others or {})
 
+    def drawn(split: str) -> list[Drawn]:
+        found = []
+        for dataset in datasets:
+            some = draw_examples(dataset, split, config.requests, config.seed, teacher.slices)
+            require_unseen(some, seen, split)
+            found.append((dataset, some))
+        return found
+
     def judged(
-        draw: Callable[[Dataset], list[Example]], selectors: Mapping[str, Selector]
+        asked: Sequence[Drawn], selectors: Mapping[str, Selector], name: str = ""
     ) -> list[JudgedRequest]:
-        drawn = [(dataset, draw(dataset)) for dataset in datasets]
-        return judge_selectors(
-            [case for dataset, some in drawn for case in cases_of(dataset, some, stages, on_step)],
+        found = judge_selectors(
+            [case for dataset, some in asked for case in cases_of(dataset, some, stages, on_step)],
             config.fixed | dict(selectors),
             generator,
             max_records=teacher.search.max_records,
             specificity=SpecificityConfig(config.slots, audited=0),
             on_step=on_step,
         )
-
-    def of_slice(split: str, selectors: Mapping[str, Selector]) -> list[JudgedRequest]:
-        def draw(dataset: Dataset) -> list[Example]:
-            found = draw_examples(dataset, split, config.requests, config.seed, teacher.slices)
-            require_unseen(found, seen, split)
-            return found
-
-        if not (found := judged(draw, selectors)):
-            raise DataError(f"there is no request in {split!r} to compare on; give more users")
+        if name and not found:
+            raise DataError(f"there is no request in {name!r} to compare on; give more users")
         return found
 
-    def of_returning(met_in: str) -> list[JudgedRequest]:
-        def draw(dataset: Dataset) -> list[Example]:
-            found = returning(dataset, teacher.slices)[met_in]
-            return sample(found, config.requests, config.seed)
-
-        return judged(draw, contending)
-
-    met = [name for name in teacher.slices.shares if name != "report"] if config.returning else []
+    # All are drawn before any is scored: what is wrong with them shows at once.
+    chosen_on, reported = drawn(config.choose_on), drawn(config.split)
+    later = _later(datasets, teacher.slices) if config.returning else {}
     return Comparison(
-        chosen_on=of_slice(config.choose_on, {}),
-        reported=of_slice(config.split, contending),
-        returning={name: of_returning(name) for name in met},
+        chosen_on=judged(chosen_on, {}, config.choose_on),
+        reported=judged(reported, contending, config.split),
+        returning={name: judged(asked, contending) for name, asked in later.items()},
         scales=folder.scales(),
         contenders=contenders,
         others=tuple(others or ()),
         config=config,
     )
+
+
+def _later(datasets: Sequence[Dataset], slices: SliceConfig) -> dict[str, list[Drawn]]:
+    """By the slice in which the users had been met."""
+    found: dict[str, list[Drawn]] = {}
+    for dataset in datasets:
+        for name, examples in returning(dataset, slices).items():
+            found.setdefault(name, []).append((dataset, examples))
+    return found
 
 
 def labelled_users(folder: LabelFolder) -> set[tuple[str, str]]:

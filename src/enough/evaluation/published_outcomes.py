@@ -1,4 +1,4 @@
-"""Outcomes of a comparison that may be given away: both slices, no ids of the data.
+"""Outcomes of a comparison that may be given away: all slices, no ids of the data.
 
 In: what `enough compare` found. Out: rows with hashed ids of users and requests, and what a file of
 them says about itself. The slice on which choices are made is there too, so that the best fixed
@@ -26,12 +26,13 @@ OUTCOMES = "outcomes"
 
 @dataclass(frozen=True, slots=True)
 class PublishedOutcome:
-    """An `Outcome` without ids of records, of either slice of a comparison.
+    """An `Outcome` without ids of records, of any slice of a comparison.
 
     Attributes:
         slice: of the study; "returning/label" holds later requests of users of the slice "label",
-            and so on. is_reported tells what is reported from the slice on which the best fixed
-            length is chosen.
+            and so on.
+        is_reported: it is of the slice that is reported, not of the one on which the best fixed
+            length is chosen, nor of users who return.
         length: k of a fixed length; None for a controller.
         seed: that a controller was trained with; None for a fixed length.
         records: how many.
@@ -56,13 +57,18 @@ class PublishedOutcome:
 
     @property
     def met_in(self) -> str | None:
-        """The slice from which somebody learnt about the user; None if nobody did."""
-        is_known = self.is_reported and self.slice.startswith(_RETURNING)
-        return self.slice.removeprefix(_RETURNING) if is_known else None
+        """Of users who return: the slice of their earlier requests. None for all other rows."""
+        is_later = self.slice.startswith(_RETURNING)
+        return self.slice.removeprefix(_RETURNING) if is_later else None
+
+    @property
+    def is_for_choices(self) -> bool:
+        """It is of the slice on which the best fixed length is chosen."""
+        return not self.is_reported and self.met_in is None
 
 
 def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
-    """Outcomes of everybody at every operating point, of both slices of a comparison."""
+    """Outcomes of everybody at every operating point, of all slices of a comparison."""
     config = found.config
     fixed = dict(zip(config.fixed, dict.fromkeys(config.lengths), strict=True))
     seeds = {one.name: one.seed for one in found.contenders}
@@ -72,7 +78,7 @@ def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
         asked = [*fixed, *found.others, *named]
         for name, is_reported, judged, who in (
             (config.split, True, found.reported, asked),
-            *((_RETURNING + met, True, some, asked) for met, some in found.returning.items()),
+            *((_RETURNING + met, False, some, asked) for met, some in found.returning.items()),
             (config.choose_on, False, found.chosen_on, list(fixed)),
         ):
             of = outcomes(judged, found.scales, point, who)

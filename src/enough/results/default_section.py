@@ -52,6 +52,7 @@ def default_sentences(point: OperatingPoint) -> list[str]:
     return [
         _kept(point, point.ours, resampling),
         _harm_sentence(point, point.ours, resampling),
+        _harm_elsewhere(point),
     ]
 
 
@@ -102,6 +103,23 @@ def _harm_sentence(point: OperatingPoint, ours: Measured, resampling: Resampling
     )
 
 
+def _harm_elsewhere(point: OperatingPoint) -> str:
+    """The same where history carries a signal, since to take nothing elsewhere harms nobody."""
+    idle = _idle_tasks(point)
+    part = point.of_tasks([task for task in point.task_names if task not in idle])
+    if not idle or part.ours is None or not part.users or REFERENCE not in part.fixed:
+        return ""
+    resampling = part.resampling()
+    five = part.fixed[REFERENCE].harmed
+    difference = in_words(estimate(100 * (part.ours.harmed - five), resampling), "quality")
+    without = listed(plain_text(task) for task in idle)
+    return (
+        f"Without {without}, where history carries no signal, it harms "
+        f"{in_words(estimate(part.ours.harmed, resampling), 'share')}, fixed k = {REFERENCE} "
+        f"{in_words(estimate(five, resampling), 'share')}: a difference of {difference} points."
+    )
+
+
 def _selectors(point: OperatingPoint, resampling: Resampling) -> str:
     named: dict[str, Measured] = {} if point.ours is None else {"**ENOUGH**": point.ours}
     named |= {f"fixed k = {k}": one for k, one in point.fixed.items()}
@@ -144,6 +162,7 @@ def _tasks(point: OperatingPoint) -> str:
                 estimate(part.ours.tokens, resampling).interval,
                 None if tokens is None else tokens.interval,
                 estimate(part.ours.harmed, resampling).interval,
+                None if five is None else estimate(five.harmed, resampling).interval,
                 estimate(part.ours.stopped, resampling).interval,
                 None if (gap := _gap(part, resampling)) is None else gap.interval,
             ]
@@ -158,6 +177,7 @@ def _tasks(point: OperatingPoint) -> str:
                 ("tokens", "count"),
                 ("share of tokens", "share"),
                 ("harm", "share"),
+                (f"harm of k = {REFERENCE}", "share"),
                 ("without records", "share"),
                 ("optimism", "signed"),
             ],
@@ -173,15 +193,25 @@ def _token_share(part: OperatingPoint, resampling: Resampling) -> Estimate | Non
     return estimate(part.ours.tokens, resampling).over(five)
 
 
-def _idle(point: OperatingPoint) -> list[str]:
-    """Tasks on which no fixed length gains anything clearly, and what ENOUGH spends there."""
-    told = []
+def _idle_tasks(point: OperatingPoint) -> list[str]:
+    """Tasks on which no fixed length gains anything clearly."""
+    found = []
     for task in point.task_names:
         part = point.of_task(task)
         resampling = part.resampling()
         gains = [estimate(o.gain, resampling).interval for k, o in part.fixed.items() if k]
-        share = _token_share(part, resampling)
-        if share is None or any(gain.low > 0 for gain in gains):
+        if not any(gain.low > 0 for gain in gains):
+            found.append(task)
+    return found
+
+
+def _idle(point: OperatingPoint) -> list[str]:
+    """What ENOUGH spends on such tasks."""
+    told = []
+    for task in _idle_tasks(point):
+        part = point.of_task(task)
+        share = _token_share(part, part.resampling())
+        if share is None:
             continue
         met = share.observed < IDLE_GOAL
         told.append(
@@ -190,9 +220,7 @@ def _idle(point: OperatingPoint) -> list[str]:
             f"tokens of fixed k = {REFERENCE}; the goal, less than {IDLE_GOAL:.0%}, is "
             f"{'met' if met else '**not met**'}."
         )
-    if not told:
-        told.append("On every task some fixed length has a gain whose interval lies above zero.")
-    return told
+    return told or ["On every task some fixed length has a gain whose interval lies above zero."]
 
 
 def _gap(point: OperatingPoint, resampling: Resampling) -> Estimate | None:

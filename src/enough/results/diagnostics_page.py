@@ -14,7 +14,12 @@ from enough.results.wording import joined, markdown_table, plain_text
 
 
 def diagnostics_page(
-    sections: Sequence[Section], *, about: str, machine: str = "", command: str = ""
+    sections: Sequence[Section],
+    *,
+    about: str,
+    machine: str = "",
+    note: str = "",
+    command: str = "",
 ) -> str:
     """Everything.
 
@@ -22,10 +27,11 @@ def diagnostics_page(
         sections: in the order of the page.
         about: what was studied, in a sentence or two.
         machine: what it ran on, in words.
+        note: what else a reader must know about what was run.
         command: what makes this page again.
     """
     ran = f" Machine: {plain_text(machine)}." if machine else ""
-    parts = ["# Results of the diagnostics", f"{plain_text(about)}{ran}"]
+    parts = ["# Results of the diagnostics", f"{plain_text(about)}{ran}", plain_text(note)]
     for section in sections:
         parts += [f"## {plain_text(section.title)}", f"*{plain_text(section.question)}*"]
         parts.append(plain_text(section.answer))

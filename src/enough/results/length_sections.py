@@ -6,13 +6,12 @@ In: operating points. Out: Markdown. "Above": the whole interval of the differen
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from enough.diagnostics.sections import Format, Value, table
 from enough.diagnostics.told_apart import FEWEST_USERS
 from enough.evaluation.intervals import Estimate, Interval, Resampling, estimate
 from enough.report.formats import number_text
-from enough.results.default_section import default_sentences
 from enough.results.operating_points import OperatingPoint
 from enough.results.wording import in_words, joined, markdown_table, plain_text
 
@@ -50,81 +49,32 @@ def lengths_section(points: Sequence[OperatingPoint]) -> str:
             "first k records of the same pool. The best k, over all tasks and for each, was chosen "
             "on other users. Brackets hold 95% intervals: users are resampled, each with all "
             "requests and all seeds.",
-            _pooled(drawn),
-            *(_sentence(point, resampling) for point, resampling in drawn),
+            pooled_table(drawn),
+            *(verdict_sentence(point, resampling) for point, resampling in drawn),
             "J of every fixed length:",
             _fixed(drawn),
             "The lengths that were chosen:",
             _chosen(points),
             "ENOUGH less the best fixed k of the task, task by task:",
-            _per_task(points),
+            task_table(points),
         ]
     )
 
 
-def everybody_section(cuts: Mapping[str, Sequence[OperatingPoint]], closely: float) -> str:
-    """The same with users whom somebody learnt from.
-
-    Args:
-        cuts: whose requests -> operating points, from those of nobody who had been met to all.
-        closely: the λ that is looked at closely.
-    """
-    *_, everybody = cuts.values()
-    drawn = [(point, point.resampling()) for point in everybody]
-    requests = len(everybody[0].users)
-    others = requests - len(next(iter(cuts.values()))[0].users)
-    return joined(
-        [
-            "### With users who had been met",
-            f"{others:,} further requests are of users of whom earlier requests were learnt from: "
-            "by the adapter, by controllers, or by the choice of k. These requests themselves were "
-            "not. ENOUGH less the best fixed k per task:",
-            _by_cut(cuts),
-            f"All {requests:,} together:",
-            _pooled(drawn),
-            *(_sentence(point, resampling) for point, resampling in drawn),
-            "ENOUGH less the best fixed k of the task, task by task:",
-            _per_task(everybody),
-            f"At λ = {closely:g}, of all {requests:,}:",
-            *(
-                line
-                for point in everybody
-                if point.lambda_ == closely
-                for line in default_sentences(point)
-            ),
-        ]
-    )
-
-
-def _by_cut(cuts: Mapping[str, Sequence[OperatingPoint]]) -> str:
-    rows: list[list[Value]] = []
-    for whose, points in cuts.items():
-        row: list[Value] = [whose, len(points[0].users)]
-        for point in points:
-            resampling = point.resampling()
-            difference = against_best(point, resampling)
-            if difference is None:
-                row += [None, None]
-            else:
-                interval = difference.interval
-                row += [interval, verdict(interval, resampling.users)]
-        rows.append(row)
-    heads: list[tuple[str, Format]] = [("requests of", "text"), ("number", "count")]
-    for point in next(iter(cuts.values())):
-        heads += [(f"λ = {point.lambda_:g}", "signed"), ("", "text")]
-    return markdown_table(table(heads, rows))
-
-
-def _pooled(drawn: Sequence[tuple[OperatingPoint, Resampling]]) -> str:
+def pooled_table(drawn: Sequence[tuple[OperatingPoint, Resampling]]) -> str:
+    """J of ENOUGH and of the best fixed lengths at every λ, and the differences."""
     rows: list[list[Value]] = []
     for point, resampling in drawn:
         difference = against_best(point, resampling)
+        best = point.fixed[point.best].net
+        single = None if point.ours is None else estimate(point.ours.net - best, resampling)
         rows.append(
             [
                 f"{point.lambda_:g}",
                 None if point.ours is None else estimate(point.ours.net, resampling).interval,
                 ", ".join(number_text(net, "signed") for net in point.seeds.values()) or None,
-                estimate(point.fixed[point.best].net, resampling).interval,
+                estimate(best, resampling).interval,
+                None if single is None else single.interval,
                 estimate(point.best_per_task.net, resampling).interval,
                 None if difference is None else difference.interval,
                 None if difference is None else verdict(difference.interval, resampling.users),
@@ -137,8 +87,9 @@ def _pooled(drawn: Sequence[tuple[OperatingPoint, Resampling]]) -> str:
                 ("ENOUGH", "signed"),
                 ("its seeds", "text"),
                 ("best fixed k", "signed"),
+                ("ENOUGH less that", "signed"),
                 ("best fixed k per task", "signed"),
-                ("ENOUGH less the latter", "signed"),
+                ("ENOUGH less that", "signed"),
                 ("", "text"),
             ],
             rows,
@@ -146,7 +97,8 @@ def _pooled(drawn: Sequence[tuple[OperatingPoint, Resampling]]) -> str:
     )
 
 
-def _sentence(point: OperatingPoint, resampling: Resampling) -> str:
+def verdict_sentence(point: OperatingPoint, resampling: Resampling) -> str:
+    """The difference to the best fixed length per task, in words."""
     difference = against_best(point, resampling)
     if difference is None:
         return f"At λ = {point.lambda_:g} no controller was compared."
@@ -190,7 +142,8 @@ def _chosen(points: Sequence[OperatingPoint]) -> str:
     return markdown_table(table(heads, rows))
 
 
-def _per_task(points: Sequence[OperatingPoint]) -> str:
+def task_table(points: Sequence[OperatingPoint]) -> str:
+    """The same difference, task by task."""
     tasks = points[0].task_names
     rows: list[list[Value]] = []
     for task in tasks:

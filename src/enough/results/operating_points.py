@@ -7,8 +7,9 @@ slice chose. Everything is an array over requests, so that whatever is compared 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -88,46 +89,49 @@ class OperatingPoint:
 
     def of_task(self, task: str) -> OperatingPoint:
         """The requests of one task; seeds keep their J over all."""
-        which = np.array([one == task for one in self.tasks])
-        return OperatingPoint(
-            beta=self.beta,
-            lambda_=self.lambda_,
-            tasks=tuple(task for is_kept in which if is_kept),
-            users=tuple(user for user, is_kept in zip(self.users, which, strict=True) if is_kept),
+        return self.of_tasks([task])
+
+    def of_tasks(self, tasks: Collection[str]) -> OperatingPoint:
+        """The requests of some tasks; seeds keep their J over all."""
+        which = np.array([one in tasks for one in self.tasks])
+        return replace(
+            self,
+            tasks=tuple(itertools.compress(self.tasks, which)),
+            users=tuple(itertools.compress(self.users, which)),
             ours=None if self.ours is None else self.ours.at(which),
-            seeds=self.seeds,
             fixed={k: one.at(which) for k, one in self.fixed.items()},
-            best=self.best,
-            best_of=self.best_of,
         )
 
 
 def operating_points(
-    rows: Sequence[PublishedOutcome], *, met: Collection[str] = ()
+    rows: Sequence[PublishedOutcome], *, whose: Collection[str | None] = (None,)
 ) -> list[OperatingPoint]:
     """All that are in the rows, by β and λ.
 
     Args:
         rows: of a comparison.
-        met: also count requests of users of these slices, whom somebody learnt from.
+        whose: requests that count: None those that are reported, a name those of users who return
+            and had been met in that slice.
 
     Raises:
         DataError: if selectors were judged on different requests, one of them twice, or there are
             no fixed lengths to choose among.
     """
-    rows = [row for row in rows if row.met_in is None or row.met_in in met]
     points = sorted({(row.beta, row.lambda_) for row in rows})
     if not points:
         raise DataError("there are no outcomes")
     return [
-        _point([row for row in rows if (row.beta, row.lambda_) == point], *point)
+        _point([row for row in rows if (row.beta, row.lambda_) == point], *point, whose)
         for point in points
     ]
 
 
-def _point(rows: Sequence[PublishedOutcome], beta: float, lambda_: float) -> OperatingPoint:
+def _point(
+    rows: Sequence[PublishedOutcome], beta: float, lambda_: float, whose: Collection[str | None]
+) -> OperatingPoint:
     where = f"β {beta:g}, λ {lambda_:g}"
-    selectors = _paired([row for row in rows if row.is_reported], where)
+    asked = [row for row in rows if row.is_reported or row.met_in is not None]
+    selectors = _paired([row for row in asked if row.met_in in whose], where)
     lengths: dict[str, int] = {}
     runs: dict[int | None, str] = {}
     for name, judged in selectors.items():
@@ -140,7 +144,7 @@ def _point(rows: Sequence[PublishedOutcome], beta: float, lambda_: float) -> Ope
             runs[seed] = name
     if not lengths:
         raise DataError(f"{where}: there are no fixed lengths to compare with")
-    best, best_of = best_fixed([row for row in rows if not row.is_reported], list(lengths))
+    best, best_of = best_fixed([row for row in rows if row.is_for_choices], list(lengths))
     first = next(iter(selectors.values()))
     return OperatingPoint(
         beta=beta,

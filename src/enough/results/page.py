@@ -14,9 +14,10 @@ from pathlib import Path
 from enough.diagnostics.sections import Format, Value, table
 from enough.diagnostics.summaries import listed
 from enough.errors import ConfigError
+from enough.results.cut_section import cut_section, cuts_of
 from enough.results.default_section import default_section
 from enough.results.figures import figures
-from enough.results.length_sections import everybody_section, lengths_section
+from enough.results.length_sections import lengths_section
 from enough.results.method_measures import measure_methods
 from enough.results.method_sections import methods_section
 from enough.results.operating_points import OperatingPoint, operating_points
@@ -57,7 +58,7 @@ def results_of(
         ConfigError: if there are outcomes, but none at this λ.
     """
     points = operating_points(sources.outcomes.rows) if sources.outcomes else []
-    cuts = _cuts(sources.outcomes)
+    cuts = cuts_of(sources.outcomes.rows, points) if sources.outcomes else None
     if lambda_ is None and sources.answers:
         lambda_ = sources.answers.about["lambda"]
     point = _at(points, lambda_) if points else None
@@ -74,7 +75,7 @@ def results_of(
             f"Machine: {plain_text(machine)}." if machine else "",
             plain_text(note),
             lengths_section(points) if points else "",
-            everybody_section(cuts, point.lambda_) if cuts and point else "",
+            cut_section(cuts, point) if cuts and point else "",
             default_section(point) if point else "",
             methods_section(methods) if methods else "",
             f"---\n\nThis page and its figures are made from rows by `{command}`."
@@ -92,23 +93,6 @@ def write_results(page: Path, results: Results) -> list[Path]:
     for path, content in zip(paths, contents, strict=True):
         write_whole(path, content.encode())
     return paths
-
-
-def _cuts(outcomes: Outcomes | None) -> dict[str, list[OperatingPoint]]:
-    """Whose requests -> operating points, where some are of users whom somebody learnt from."""
-    met = {row.met_in for row in outcomes.rows if row.met_in is not None} if outcomes else set()
-    if outcomes is None or not met:
-        return {}
-    wider = {
-        "users nobody learnt from": set(),
-        "users no controller learnt from": met - {"label"},
-        "all users": met,
-    }
-    return {
-        whose: operating_points(outcomes.rows, met=some)
-        for whose, some in wider.items()
-        if whose != "users no controller learnt from" or set() < some < met
-    }
 
 
 def _at(points: Sequence[OperatingPoint], lambda_: float | None) -> OperatingPoint:
@@ -140,7 +124,7 @@ def _outcomes_run(outcomes: Outcomes | None, points: Sequence[OperatingPoint]) -
     if outcomes is None:
         return []
     about, first = outcomes.about, points[0]
-    other = {(r.task, r.request) for r in outcomes.rows if not r.is_reported}
+    other = {(r.task, r.request) for r in outcomes.rows if r.is_for_choices}
     chosen_on = Counter(task for task, _ in other)
     rows: list[list[Value]] = []
     for task in first.task_names:

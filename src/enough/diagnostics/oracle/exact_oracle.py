@@ -2,8 +2,8 @@
 
 In: reported requests with pools reduced to M' and K'. Out: a row for each of them and every
 selector: regret, ε-sufficiency, excess tokens, stop agreement (paper: Tables oracle and
-app-oracle-task). Beside ENOUGH stand the teacher it learnt from, fixed lengths, and controllers
-trained on other kinds of targets.
+app-oracle-task). Beside ENOUGH stand a teacher with the labels' J and W and beams to the horizon,
+fixed lengths, and controllers trained on other kinds of targets.
 """
 
 from __future__ import annotations

@@ -160,8 +160,8 @@ def _answer(groups: dict[str, list[ExactOracleRow]], horizon: int) -> str:
     teacher = mean(groups[TEACHER], lambda row: row.found.regret)
     text = (
         f"On {len(ours)} requests {OURS} loses {_shown(regret)} of J to the best profile there is "
-        f"and is ε-sufficient on {enough.mean:.0%}; the teacher it learnt from, which knows the "
-        f"reference, loses {teacher.mean:.2f}. {_against(ours, fixed[best], best)}"
+        f"and is ε-sufficient on {enough.mean:.0%}; a bounded teacher, which knows the reference, "
+        f"loses {teacher.mean:.2f}. {_against(ours, fixed[best], best)}"
     )
     agree = share_of_decisions(ours, lambda row: row.found.agreements)
     never = share_of_decisions(ours, lambda row: row.found.continues)
