@@ -16,4 +16,5 @@ def test_two_processes_against_one() -> None:
     assert found.same_bytes
     assert found.chunks == 8
     assert found.calls > 16
-    assert 1.3 < found.ratio < 2.3  # 1.6 and more on a machine with nothing else to do
+    # 1.6 and more where nothing else runs; more than 2 where a busy moment hit one worker alone.
+    assert found.ratio > 1.3
