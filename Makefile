@@ -1,8 +1,8 @@
-# `make demo` and `make test` need Python 3.11 or newer and nothing else.
+# `make demo` and `make test` need Python 3.11 or newer, a package index, and nothing else.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-DATA ?= ../shared/data/LaMP_4
+DATA ?=
 
 .PHONY: setup browser postgres demo report docs test lint format bench clean
 

@@ -41,7 +41,7 @@ def compare(
     ] = None,
     publish: Annotated[
         Path | None,
-        typer.Option(help="Also write rows of all slices without ids, for `enough results`."),
+        typer.Option(help="Also write rows of all slices, ids hashed, for `enough results`."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

@@ -41,7 +41,9 @@ def evaluate(
     ] = None,
     publish: Annotated[
         Path | None,
-        typer.Option(help="Also write rows without texts and ids, for `enough results` (Parquet)."),
+        typer.Option(
+            help="Also write rows without texts, ids hashed, for `enough results` (Parquet)."
+        ),
     ] = None,
     workers: Workers = None,
     engine: Engine = None,
