@@ -127,6 +127,55 @@ def check(
         _print_table(found, Console())
 
 
+@app.command()
+def requests(
+    path: Annotated[Path, typer.Argument(help="A folder with histories.jsonl and a task.toml.")],
+    wording: Annotated[
+        str, typer.Option(help="Of an input, with fields of a record: 'Customer: {message}'.")
+    ],
+    *,
+    train: Annotated[int, typer.Option(min=0, help="Records of every user for train.jsonl.")] = 3,
+    dev: Annotated[int, typer.Option(min=0, help="The last ones after these, for dev.jsonl.")] = 1,
+    least: Annotated[int, typer.Option(min=0, help="Earlier records that a request needs.")] = 3,
+    task: Annotated[
+        str | None, typer.Option(help="A LaMP task or a TOML file; else the folder tells.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make requests out of histories: what every user did last is asked again.
+
+    Writes train.jsonl and dev.jsonl into the folder, unless there are such files. The record that
+    is asked again, and whatever came after it, is hidden from the request by rule.
+    """
+    from enough.data.logs import add_requests, read_histories
+    from enough.data.made_requests import RequestConfig, make_requests
+    from enough.errors import DataError
+    from enough.tasks import task_named
+
+    config = RequestConfig(wording, train, dev, least)
+    made = make_requests(read_histories(path, task_named(task) if task else None), config)
+    if not made.dataset.splits:
+        raise DataError(
+            f"no user has a record with {least} earlier ones and something to ask; lower --least",
+            path=path,
+        )
+    written = add_requests(made.dataset, path)
+    counts = {name: len(examples) for name, examples in made.dataset.splits.items()}
+    if as_json:
+        found = {"users": made.users, "left_out": made.left_out, "undated": made.undated}
+        typer.echo(json.dumps({"files": list(map(str, written)), "requests": counts} | found))
+        return
+    for file, count in zip(written, counts.values(), strict=True):
+        typer.echo(f"{file}: {count:,} requests")
+    typer.echo(f"{made.users:,} users have one; {made.left_out:,} have too few records")
+    if made.undated:
+        typer.echo(
+            f"{made.undated:,} requests have no date and may see what came later: put dates on "
+            "records",
+            err=True,
+        )
+
+
 def _as_json(found: Check) -> dict[str, object]:
     return {
         "task": found.task,

@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from enough.data.jsonl import find_jsonl, read_objects, write_objects
+from enough.data.jsonl import find_jsonl, json_line, read_objects, write_objects
 from enough.data.parsing import (
     Place,
     as_list,
@@ -31,6 +31,7 @@ from enough.data.parsing import (
 from enough.data.task_file import TASK_FILE, folder_task, task_as_toml
 from enough.errors import DataError
 from enough.records import Dataset, Example, History, Record
+from enough.run_folders import write_whole
 from enough.tasks import Task
 
 SPLITS = ("train", "dev", "test")
@@ -49,11 +50,7 @@ def read_log_folder(path: Path, task: Task | None = None) -> Dataset:
     Raises:
         DataError: naming file, line and field of the first thing that is wrong.
     """
-    histories = find_jsonl(path, _HISTORIES)
-    if histories is None:
-        raise DataError("there is no histories.jsonl or histories.jsonl.gz in it", path=path)
-    task = task or folder_task(path)
-    dataset = Dataset(task, _read_histories(histories, task), {})
+    dataset = read_histories(path, task)
     seen: dict[str, Place] = {}
     for split in SPLITS:
         if (file := find_jsonl(path, split)) is not None:
@@ -63,6 +60,32 @@ def read_log_folder(path: Path, task: Task | None = None) -> Dataset:
     if not seen:
         raise DataError("there is no request in train, dev or test.jsonl[.gz]", path=path)
     return dataset
+
+
+def read_histories(path: Path, task: Task | None = None) -> Dataset:
+    """A folder's histories alone; its requests, if there are any, are not looked at."""
+    file = find_jsonl(path, _HISTORIES)
+    if file is None:
+        raise DataError("there is no histories.jsonl or histories.jsonl.gz in it", path=path)
+    task = task or folder_task(path)
+    return Dataset(task, _read_histories(file, task), {})
+
+
+def add_requests(dataset: Dataset, path: Path) -> list[Path]:
+    """Write the data set's requests beside the histories of a folder; the files.
+
+    Raises:
+        DataError: if there are requests already; nothing is written then.
+    """
+    for split in SPLITS:
+        if (file := find_jsonl(path, split)) is not None:
+            raise DataError("is there already; nothing was written", path=file)
+    written = []
+    for split, examples in dataset.splits.items():
+        lines = b"".join(json_line(_request_line(example, dataset)) for example in examples)
+        write_whole(path / f"{split}.jsonl", lines)
+        written.append(path / f"{split}.jsonl")
+    return written
 
 
 def in_order(records: Iterable[Record]) -> History:
