@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from enough.cli import app
+from enough.data.logs import read_histories
 from enough.errors import AccessError, ConfigError, DataError, ModelError, UnknownNameError
+from enough.moment import parse_moment
 from enough.store.config import StoreConfig
 from enough.store.opening import open_store
-from enough.store.values import Scope
+from enough.store.values import Owner, Scope
+from tests.store.things import TASK, embedder, record
 
 
 @pytest.fixture
@@ -54,6 +59,32 @@ def test_keys(database: str) -> None:
         run("keys", "create", "--tenant", "shop", "--scope", "reed")
     assert run("scrub") == "scrubbed\n"
     store.close()
+
+
+def test_the_store_as_a_log(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for pages in ("_OWNERS", "_RECORDS"):
+        monkeypatch.setattr(f"enough.store.exporting.{pages}", 2)
+    with closing(open_store(StoreConfig(database))) as store:
+        for tenant in ("shop", "other"):
+            for user, count in (("ann", 7), ("bob", 2)):
+                kept = [
+                    record(n, owner=user, date=f"2024-01-{20 - n:02}", context=f"{tenant} {n}")
+                    for n in range(count)
+                ]
+                dated = [replace(one, moment=parse_moment(one.date)) for one in kept]
+                store.append(Owner(tenant, TASK.name, user), dated, embedder())
+        store.append(Owner("shop", "LaMP-7", "ann"), [record(99)], embedder())
+    out = tmp_path / "LaMP_2"
+    assert run("export", "lamp2", str(out), "--tenant", "shop") == f"{out}: 2 users, 9 records\n"
+    found = read_histories(out)
+    assert [one.id for one in found.histories["ann"]] == [f"r{n}" for n in reversed(range(7))]
+    assert {one.context.split()[0] for one in found.histories["ann"]} == {"shop"}
+    with pytest.raises(DataError, match="is there already"):
+        run("export", "lamp2", str(out), "--tenant", "shop")
+    with pytest.raises(DataError, match="tenant 'shop' has no record of LaMP-3"):
+        run("export", "LaMP-3", str(tmp_path / "none"), "--tenant", "shop")
+    with pytest.raises(UnknownNameError, match="did you mean 'LaMP-2'"):
+        run("export", "LaMP-22", str(tmp_path / "none"), "--tenant", "shop")
 
 
 def test_serve_refuses_what_would_be_open(database: str, tmp_path: Path) -> None:

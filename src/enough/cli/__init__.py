@@ -60,6 +60,7 @@ app.command("results")(results.results)
 app.command("oracle")(oracle.oracle)
 app.command("select")(select.select)
 app.command("serve")(serve.serve)
+app.command("export")(serve.export)
 app.command("scrub")(serve.scrub)
 app.command("demo")(demo.demo)
 

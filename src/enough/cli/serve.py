@@ -1,4 +1,4 @@
-"""`enough serve`, `enough keys` and `enough scrub`: the service, who may use it, what it erased."""
+"""`enough serve`, `keys`, `export`, `scrub`: the service, who may use it, its records, erasing."""
 
 from __future__ import annotations
 
@@ -102,6 +102,38 @@ def revoke(
         if not store.keys.revoke(tenant, key.partition(".")[0]):
             raise DataError(f"tenant {tenant!r} has no good key {key.partition('.')[0]!r}")
     typer.echo("revoked")
+
+
+def export(
+    task: Annotated[str, typer.Argument(help="One of the service's tasks.")],
+    out: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
+    tenant: Tenant,
+    config: Config = None,
+    as_json: Json = False,
+) -> None:
+    """Write a tenant's records of one task as a log, to label and to train on.
+
+    enough export support-replies my-log --tenant shop --config serve.toml
+    enough data requests my-log --wording "Customer: {message}"
+    """
+    from enough.cli.terminal import progress_bars
+    from enough.data.logs import write_log_folder
+    from enough.errors import DataError
+    from enough.service.known_tasks import KnownTasks
+    from enough.store.exporting import stored_histories
+
+    settings = _settings(config)
+    wanted = KnownTasks(settings.tasks).named(task)
+    with _opened(config) as store, progress_bars() as update:
+        found = stored_histories(store, tenant, wanted, update)
+    if not found.histories:
+        raise DataError(f"tenant {tenant!r} has no record of {wanted.name}")
+    write_log_folder(found, out)
+    counts = {"users": len(found.histories), "records": sum(map(len, found.histories.values()))}
+    if as_json:
+        typer.echo(json.dumps({"folder": str(out)} | counts))
+    else:
+        typer.echo(f"{out}: {counts['users']:,} users, {counts['records']:,} records")
 
 
 def scrub(config: Config = None) -> None:
