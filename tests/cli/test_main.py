@@ -10,6 +10,8 @@ import pytest
 import typer
 
 from enough.cli import app
+from enough.cli.terminal import _Lines, require_apart
+from enough.errors import ConfigError
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -56,3 +58,18 @@ def test_no_help_has_brackets_that_the_terminal_takes_for_colours() -> None:
         texts += [command.help or "", *(getattr(one, "help", "") or "" for one in command.params)]
     assert len(texts) > 200
     assert [text for text in texts if re.search(r"\[[a-z]", text)] == []
+
+
+def test_what_is_made_is_not_put_into_data(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="is a folder of data; choose another one"):
+        require_apart(tmp_path / "log" / ".." / "log", [tmp_path / "other", tmp_path / "log"])
+    require_apart(tmp_path / "labels", [tmp_path / "log"])
+
+
+def test_a_step_that_was_told_of_is_told_to_be_through(capsys: pytest.CaptureFixture[str]) -> None:
+    update = _Lines()
+    update("first", 1, 9)
+    for done in range(2, 10):
+        update("first", done, 9)
+    update("second", 1, 1)  # within ten seconds, and never begun
+    assert capsys.readouterr().err == "first: 1 of 9\nfirst: 9 of 9  0 min left\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -98,7 +99,13 @@ def test_serve_refuses_what_would_be_open(database: str, tmp_path: Path) -> None
     with file.open("a") as more:
         more.write('key_variable = "NOT_SET_ANYWHERE"\n[generator]\nmodel = "no/such/folder"\n')
     with pytest.raises(ModelError, match="no/such/folder"):
-        run("serve", "--config", str(file))
+        run("serve", "--config", str(file), "--port", "0")
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(
+            ConfigError, match=f"cannot listen on 127.0.0.1:{port}: Address already"
+        ):
+            run("serve", "--config", str(file), "--port", str(port))
     file.write_text("opne = true\n")
     with pytest.raises((ConfigError, UnknownNameError), match="opne"):
         run("serve", "--config", str(file))

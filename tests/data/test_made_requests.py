@@ -109,6 +109,7 @@ def test_other_fields_and_items_may_be_named() -> None:
         ("Customer: {mesage}", UnknownNameError, "did you mean 'message'"),
         ("Customer: {message", ConfigError, "cannot be read"),
         ("Say: {message}", ConfigError, "does not match"),
+        ("Customer: hello", ConfigError, "all requests would ask the same; put {message} into it"),
     ],
 )
 def test_wordings_that_cannot_be(wording: str, error: type[Exception], said: str) -> None:
@@ -126,6 +127,9 @@ def test_an_action_outside_the_answers_is_named() -> None:
 
 
 def test_nothing_to_make() -> None:
+    posts = Task("posts", "Write one.", "text")
+    with pytest.raises(ConfigError, match="posts has no context_field"):
+        make_requests(dataset(record(1), task=posts), RequestConfig("Paraphrase: {text}"))
     with pytest.raises(ConfigError, match="both 0"):
         RequestConfig(WORDING, train=0, dev=0)
 

@@ -12,7 +12,7 @@ import typer
 
 from enough.cli.engine import Engine, Workers, with_engine
 from enough.cli.label import label_with_progress, print_report
-from enough.cli.terminal import progress_bars
+from enough.cli.terminal import progress_bars, require_apart
 
 
 class Walk(StrEnum):
@@ -82,6 +82,7 @@ def aggregate(
     settings = LabelConfig.of_folder(LabelFolder(labels))
     given = load_config(config, LabelConfig).engine if config else EngineConfig()
     chosen = with_engine(given, engine, workers)
+    require_apart(out, data)
     datasets = [read_folder(folder) for folder in data]
     with progress_bars() as update:
         encoder = CachedEncoder(load_encoder())

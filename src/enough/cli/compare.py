@@ -158,4 +158,24 @@ def print_lines(lines: Sequence[Line], point: TargetConfig) -> None:
             f"{line.root_stop:.0%}",
             "" if line.gap is None else f"{line.gap:+.2f}",
         )
-    Console().print(table)
+    console = Console(highlight=False)
+    console.print(table)
+    for line in lines:
+        if line.gap is not None:  # a controller: others promise nothing
+            console.print(_verdict(line), markup=False)
+
+
+def _verdict(line: Line) -> str:
+    """Whether a controller can be told from the best fixed length."""
+    from enough.diagnostics.told_apart import differs
+
+    found = line.against_fixed
+    says = (
+        ("above it" if found.mean > 0 else "below it")
+        if differs(found, line.users)
+        else f"not told apart from it on {line.users} users"
+    )
+    return (
+        f"{line.selector}: J less the best fixed k {found.mean:+.3f} "
+        f"[{found.low:+.3f}, {found.high:+.3f}], {says}"
+    )

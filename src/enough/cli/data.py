@@ -147,12 +147,13 @@ def requests(
     Writes train.jsonl and dev.jsonl into the folder, unless there are such files. The record that
     is asked again, and whatever came after it, is hidden from the request by rule.
     """
-    from enough.data.logs import add_requests, read_histories
+    from enough.data.logs import add_requests, read_histories, require_no_requests
     from enough.data.made_requests import RequestConfig, make_requests
     from enough.errors import DataError
     from enough.tasks import task_named
 
     config = RequestConfig(wording, train, dev, least)
+    require_no_requests(path)
     made = make_requests(read_histories(path, task_named(task) if task else None), config)
     if not made.dataset.splits:
         raise DataError(

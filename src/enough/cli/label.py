@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from enough.cli.engine import Engine, Workers, with_engine
-from enough.cli.terminal import Update, progress_bars
+from enough.cli.terminal import Update, duration, progress_bars, require_apart
 
 if TYPE_CHECKING:
     from enough.labels.config import LabelConfig
@@ -52,6 +52,7 @@ def label(
     settings = load_config(config, LabelConfig) if config else LabelConfig()
     settings = _with_options(settings, split, beta, lambda_)
     settings = dataclasses.replace(settings, engine=with_engine(settings.engine, engine, workers))
+    require_apart(out, data)
     run = LabelRun([read_folder(folder) for folder in data], settings, out)
     if dry_run:
         _estimate(run, as_json)
@@ -211,8 +212,8 @@ def _estimate(run: LabelRun, as_json: bool) -> None:
     console.print(
         f"{found.requests:,} requests: about {found.calls:,} teacher calls on "
         f"{found.profiles:,} labelled profiles, {found.tokens:,} tokens, "
-        f"{found.seconds / 3600:.1f} hours with {found.workers} workers at "
-        f"{found.tokens_per_s:,.0f} tokens/s, {found.megabytes:.1f} MB on disk.\n"
+        f"{duration(found.seconds)} with {found.workers} workers at "
+        f"{found.tokens_per_s:,.0f} tokens/s, {found.megabytes:.2g} MB on disk.\n"
         f"From {found.sampled_requests} requests searched in dry, of which "
         f"{found.probed_requests} were probed with {found.probe_calls} real calls; nothing was "
         "written.",

@@ -65,20 +65,24 @@ class _Lines:
     def __init__(self) -> None:
         self._told = 0.0
         self._begun: dict[str, tuple[float, int]] = {}
+        self._open: set[str] = set()  # steps that were told of, but not yet that they are through
 
     def __call__(self, name: str, done: int, total: int | None, note: str = "") -> None:
         now = time.monotonic()
         started, first = self._begun.setdefault(name, (now, done))
-        if now - self._told >= _SECONDS_BETWEEN_LINES:
+        is_end = done == total and name in self._open
+        if now - self._told >= _SECONDS_BETWEEN_LINES or is_end:
+            (self._open.discard if done == total else self._open.add)(name)
             if total and done > first:
                 left = (now - started) / (done - first) * (total - done)
-                note = f"{_duration(left)} left  {note}"
+                note = f"{duration(left)} left  {note}"
             amount = f"{done:,} of {total:,}" if total else f"{done:,}"
             typer.echo(f"{name}: {amount}  {note}".rstrip(), err=True)
             self._told = now
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """In words, to the minute."""
     minutes = round(seconds / 60)
     return f"{minutes // 60}:{minutes % 60:02d} h" if minutes >= 60 else f"{minutes} min"
 
@@ -116,6 +120,15 @@ def one_line(text: str, width: int) -> str:
     shown = " ".join(text.split())
     shown = shown if len(shown) <= width else f"{shown[: width - 1]}…"
     return shown.encode("utf-8", "replace").decode()
+
+
+def require_apart(out: Path, data: Iterable[Path]) -> None:
+    """Refuse to write into a folder of data."""
+    for folder in data:
+        if folder.resolve() == out.resolve():
+            raise ConfigError(
+                f"--out {out} is a folder of data; choose another one for what is made"
+            )
 
 
 def named_folders(given: Sequence[str]) -> dict[str, Path]:

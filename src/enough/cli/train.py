@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from enough.cli.terminal import progress_bars
+from enough.cli.terminal import progress_bars, require_apart
 from enough.cli.train_baseline import train_baseline
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def train(
     settings = load_config(config, TrainConfig) if config else TrainConfig()
     given = {"kind": kind, "seed": seed, "chooser": chooser}
     settings = _with_options(settings, given, {"beta": beta, "lambda_": lambda_})
+    require_apart(out, data)
     run = TrainRun(labels, [read_folder(folder) for folder in data], settings, out)
     found = _train(run)
     if as_json:
@@ -113,14 +114,15 @@ def _print(found: dict[str, Any], out: Path) -> None:
         title=f"{found['parameters']:,} weights, {found['kind']} targets, β {found['beta']:g}, "
         f"λ {found['lambda']:g}, T_s {found['stop_temperature']:.2f}",
         pad_edge=False,
+        box=None,
+        padding=(0, 1, 0, 0),
         caption=f"{found['selection_requests']} requests of users not trained on, within their "
-        "sampled trees · J: where the policy ends · promised: what it expected · best: with the "
-        "reference known",
+        "sampled trees · J: where the policy ends · prom.: what it promised · gap: promised less "
+        "J · best: with the reference known · STOP: requests without a record",
     )
-    table.add_column("task", no_wrap=True)
-    columns = "requests,J,promised,gap,best,gain,tokens,records,harm,root STOP"
-    for column in columns.split(","):
-        table.add_column(column, justify="right")
+    table.add_column("task", overflow="ellipsis", no_wrap=True, max_width=16)
+    for column in ["req.", "J", "prom.", "gap", "best", "gain", "tokens", "rec.", "harm", "STOP"]:
+        table.add_column(column, justify="right", no_wrap=True, min_width=4)
     for line in found["selection"]:
         table.add_row(
             line["task"],

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from enough.cli.terminal import progress_bars
+from enough.cli.terminal import progress_bars, require_apart
 
 _USERS = 240
 
@@ -48,6 +48,7 @@ def tune(
     made_up = f"a made-up world (seed {TUNING_SEED}), {count} users per task"
     if data:
         source = f"own logs and {made_up}" if people else "own logs"
+        require_apart(out, data)
         datasets = [read_folder(folder) for folder in data]
         run = TuneRun(datasets, settings, out, source, beside=people)
     else:

@@ -58,17 +58,30 @@ def read_log_folder(path: Path, task: Task | None = None) -> Dataset:
             if examples is not None:
                 dataset.splits[split] = examples
     if not seen:
-        raise DataError("there is no request in train, dev or test.jsonl[.gz]", path=path)
+        raise DataError(
+            "there is no request in train, dev or test.jsonl[.gz]; `enough data requests` makes "
+            "them out of histories",
+            path=path,
+        )
     return dataset
 
 
 def read_histories(path: Path, task: Task | None = None) -> Dataset:
     """A folder's histories alone; its requests, if there are any, are not looked at."""
+    if not path.is_dir():
+        raise DataError("there is no such folder", path=path)
     file = find_jsonl(path, _HISTORIES)
     if file is None:
         raise DataError("there is no histories.jsonl or histories.jsonl.gz in it", path=path)
     task = task or folder_task(path)
     return Dataset(task, _read_histories(file, task), {})
+
+
+def require_no_requests(path: Path) -> None:
+    """Refuse a folder that has requests already."""
+    for split in SPLITS:
+        if (file := find_jsonl(path, split)) is not None:
+            raise DataError("is there already; nothing was written", path=file)
 
 
 def add_requests(dataset: Dataset, path: Path) -> list[Path]:
@@ -77,9 +90,7 @@ def add_requests(dataset: Dataset, path: Path) -> list[Path]:
     Raises:
         DataError: if there are requests already; nothing is written then.
     """
-    for split in SPLITS:
-        if (file := find_jsonl(path, split)) is not None:
-            raise DataError("is there already; nothing was written", path=file)
+    require_no_requests(path)
     written = []
     for split, examples in dataset.splits.items():
         lines = b"".join(json_line(_request_line(example, dataset)) for example in examples)

@@ -98,14 +98,25 @@ def _fields(wording: str, task: Task) -> set[str]:
         used = {name for _, name, _, _ in string.Formatter().parse(wording) if name is not None}
     except ValueError as error:
         raise ConfigError(f"the wording {wording!r} cannot be read: {error}") from None
+    known = {*task.metadata_fields, task.context_field} - {""}
+    if not known:
+        raise ConfigError(
+            f"{task.name} has no context_field, so there is nothing to ask again; write "
+            "train.jsonl and dev.jsonl by hand"
+        )
     if task.action_field in used:
         raise ConfigError(
             f"the wording {wording!r} names {task.action_field!r}, the answer itself; leave it out"
         )
-    known = {*task.metadata_fields, task.context_field} - {""}
     for name in used:
         if name not in known:
             raise UnknownNameError("field of records in the wording", name, known)
+    if not used:
+        example = f"{{{task.context_field or min(known)}}}"
+        raise ConfigError(
+            f"the wording {wording!r} names no field, so all requests would ask the same; put "
+            f"{example} into it"
+        )
     return used
 
 

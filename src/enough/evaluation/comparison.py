@@ -51,6 +51,7 @@ class Line:
     selector: str
     task: str
     requests: int
+    users: int
     net: Interval
     against_fixed: Interval
     gain: float
@@ -112,6 +113,7 @@ def _line(
         selector=name,
         task=task,
         requests=len(rows),
+        users=len(set(users)),
         net=clustered([row.net for row in rows], users),
         against_fixed=clustered(
             [row.net - reference[row.task, row.request_id] for row in rows], users

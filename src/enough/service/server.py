@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 import sys
+from contextlib import closing
 
 import uvicorn
 from fastapi import FastAPI
@@ -29,7 +31,7 @@ def serve(config: ServeConfig) -> None:
     """Serve until told to stop.
 
     Raises:
-        ConfigError: if the address is not this machine's alone and there is no key.
+        ConfigError: if the address is not this machine's alone and there is no key, or is taken.
         ModelError: if a model cannot be had.
         StoreError: if the database is not a store's.
     """
@@ -42,9 +44,10 @@ def serve(config: ServeConfig) -> None:
     sys.setswitchinterval(_TURN_S)
     # Requests bring one text at a time; a tokenizer would wake its own threads for each.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    app = build_app(config, service=started(config))
-    log.info("listening on http://%s:%d", config.host, config.port)
-    uvicorn.Server(server_settings(config, app)).run()
+    with closing(_bound(config)) as door:
+        app = build_app(config, service=started(config))
+        log.info("listening on http://%s:%d", config.host, door.getsockname()[1])
+        uvicorn.Server(server_settings(config, app)).run(sockets=[door])
 
 
 def server_settings(config: ServeConfig, app: FastAPI) -> uvicorn.Config:
@@ -60,6 +63,27 @@ def server_settings(config: ServeConfig, app: FastAPI) -> uvicorn.Config:
         lifespan="on",
         ws="none",
     )
+
+
+def _bound(config: ServeConfig) -> socket.socket:
+    """The address, taken before models are loaded; nobody is let in until the server listens."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            config.host, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        door = socket.socket(family, kind, protocol)
+        try:
+            door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            door.bind(address)
+        except OSError:
+            door.close()
+            raise
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen on {config.host}:{config.port}: {error.strerror or error}; choose "
+            "another --host or --port"
+        ) from None
+    return door
 
 
 def _require_keys(config: ServeConfig) -> None:
