@@ -65,7 +65,7 @@ def draw_examples(
     if split in shares and split not in dataset.splits:
         examples = study_slices(dataset, shares, (slices or SliceConfig()).seed)[split]
     else:
-        examples = _split(dataset, split)
+        examples = _split(dataset, split, f"; or a slice of its users: {', '.join(shares)}")
     if count == 0 or count >= len(examples):
         return list(examples)
     rng = np.random.default_rng(seed)
@@ -112,7 +112,9 @@ def study_slices(
     if not learning:
         raise ConfigError(f"shares need a slice beside {report!r}, taken from {learn_from}")
     only_learning = {name: share / whole for name, share in learning.items()}
-    candidates, reported = _split(dataset, learn_from), _split(dataset, report_on)
+    needed = "; slices of users need both"
+    candidates = _split(dataset, learn_from, needed)
+    reported = _split(dataset, report_on, needed)
     shared = _users(candidates) & _users(reported)
     slices: dict[str, list[Example]] = {name: [] for name in shares}
     for example in candidates:
@@ -179,10 +181,10 @@ def _check_shares(shares: Mapping[str, float]) -> None:
         raise ConfigError(f"shares must add up to at most 1: {dict(shares)}")
 
 
-def _split(dataset: Dataset, split: str) -> tuple[Example, ...]:
+def _split(dataset: Dataset, split: str, hint: str = "") -> tuple[Example, ...]:
     if split not in dataset.splits:
         known = ", ".join(dataset.splits) or "none"
-        raise DataError(f"{dataset.task.name} has no split {split!r}; it has: {known}")
+        raise DataError(f"{dataset.task.name} has no split {split!r}; it has: {known}{hint}")
     return dataset.splits[split]
 
 
