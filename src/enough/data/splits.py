@@ -112,7 +112,7 @@ def study_slices(
     if not learning:
         raise ConfigError(f"shares need a slice beside {report!r}, taken from {learn_from}")
     only_learning = {name: share / whole for name, share in learning.items()}
-    needed = "; slices of users need both"
+    needed = f"; slices of users need {learn_from} and {report_on}"
     candidates = _split(dataset, learn_from, needed)
     reported = _split(dataset, report_on, needed)
     shared = _users(candidates) & _users(reported)
