@@ -96,7 +96,7 @@ def cut_section(cuts: Cuts, closely: OperatingPoint) -> str:
             *(
                 f"At λ = {one.lambda_:g}, weighed: {sentence}"
                 for one in same
-                for sentence in default_sentences(weighed(one, cuts.reported.points[0]))[:2]
+                for sentence in default_sentences(weighed(one, cuts.reported.points[0]))
             ),
         ]
     )

@@ -32,6 +32,7 @@ def default_section(point: OperatingPoint) -> str:
         [
             f"## At λ = {point.lambda_:g}",
             *default_sentences(point),
+            _harm_elsewhere(point),
             _selectors(point, resampling),
             "Gain is in units of the task's scale. Harm: requests whose reference became less "
             "likely than without history. Without records: nothing was put into the prompt.",
@@ -52,7 +53,6 @@ def default_sentences(point: OperatingPoint) -> list[str]:
     return [
         _kept(point, point.ours, resampling),
         _harm_sentence(point, point.ours, resampling),
-        _harm_elsewhere(point),
     ]
 
 

@@ -6,15 +6,17 @@ so writers go on meanwhile; what comes in on the way may or may not be in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from enough.data.logs import in_order
 from enough.progress import OnStep, silent
 from enough.records import Dataset, Record
 from enough.store.record_store import RecordStore
-from enough.store.values import Owner, OwnerSummary
+from enough.store.values import Owner, OwnerPage, OwnerSummary, Page
 from enough.tasks import Task
 
+AnyPage = TypeVar("AnyPage", Page, OwnerPage)
 _OWNERS, _RECORDS = 500, 1000  # in a page
 
 
@@ -32,18 +34,19 @@ def stored_histories(
 
 
 def _owners(store: RecordStore, tenant: str) -> Iterator[OwnerSummary]:
-    cursor: str | None = None
-    while True:
-        page = store.owners(tenant, after=cursor, limit=_OWNERS)
+    for page in _pages(lambda after: store.owners(tenant, after=after, limit=_OWNERS)):
         yield from page.owners
-        if (cursor := page.cursor) is None:
-            return
 
 
 def _records(store: RecordStore, owner: Owner) -> Iterator[Record]:
-    cursor: str | None = None
-    while True:
-        page = store.page(owner, after=cursor, limit=_RECORDS)
+    for page in _pages(lambda after: store.page(owner, after=after, limit=_RECORDS)):
         yield from page.records
-        if (cursor := page.cursor) is None:
-            return
+
+
+def _pages(read: Callable[[str | None], AnyPage]) -> Iterator[AnyPage]:
+    """All of them, from the first on."""
+    page = read(None)
+    yield page
+    while page.cursor is not None:
+        page = read(page.cursor)
+        yield page
