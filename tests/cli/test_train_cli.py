@@ -192,5 +192,10 @@ def test_a_price_with_labels_fits_the_probability_of_stopping_anew(
     assert kept["stop_temperature"] == first["stop_temperature"]
     assert anew["report"]["stopping"]["temperature_before"] == first["stop_temperature"]
     assert anew["report"]["selection"] != first["report"]["selection"]
+    everybody = price("others", labels, log, "--others")
+    stopping = [one["report"]["stopping"]["states"] for one in (same, everybody)]
+    assert stopping[0] < stopping[1], "not its selection part alone"
     with pytest.raises(ConfigError, match="after the labels name the folders"):
         price("none", labels)
+    with pytest.raises(ConfigError, match="--others is about labels"):
+        price("none", "--others")

@@ -16,7 +16,7 @@ from enough.controller.checkpoint import load_controller, save_controller
 from enough.controller.habit import Habit, HabitConfig
 from enough.controller.labelled_folder import read_labelled
 from enough.controller.pricing import priced
-from enough.controller.train_run import recalibrated
+from enough.controller.train_run import recalibrated, recalibrated_on_others
 from enough.errors import ConfigError, DataError
 from enough.online.fast_controller import FastController
 from tests.controller.runs import dataset, small_labels, train_small
@@ -68,6 +68,22 @@ def test_other_labels_are_refused(tmp_path: Path) -> None:
     assert recalibrated(found, data).stop_temperature == found.stop_temperature
     with pytest.raises(DataError, match="not the labels that the controller was trained on"):
         recalibrated(dataclasses.replace(found, scales={}), data)
+
+
+def test_other_users_count_all_of_them(tmp_path: Path) -> None:
+    """Fitted to everybody in the labels, not to a selection part; nothing else changes."""
+    labels = small_labels(tmp_path / "labels")
+    train_small(labels, tmp_path / "trained")
+    found = load_controller(tmp_path / "trained")
+    data = read_labelled(labels, [dataset()], BagEncoder(), scales=dict(found.scales))
+    part, everybody = recalibrated(found, data), recalibrated_on_others(found, data)
+    states = [one.report["stopping"]["states"] for one in (part, everybody)]
+    assert states[0] < states[1]
+    assert everybody.model is found.model
+    assert everybody.point == found.point
+    foreign = dataclasses.replace(data, made_with=dataclasses.replace(data.made_with, generator=""))
+    with pytest.raises(DataError, match="another generator"):
+        recalibrated_on_others(found, foreign)
 
 
 def test_the_command_writes_a_controller_that_loads(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from enough.errors import ConfigError, DataError, UnknownNameError
 from enough.generators.config import GeneratorConfig
 from enough.records import Dataset
 from enough.tuning.config import LoraSettings, TuneConfig, model_name
-from enough.tuning.people import deal_out, made_up_people
+from enough.tuning.people import deal_out, described, made_up_people, made_up_users
 from tests.tuning.toys import toy_dataset
 
 
@@ -22,7 +22,7 @@ def users(dataset: Dataset) -> set[str]:
 
 
 def test_made_up_people_are_nobody_of_another_seed() -> None:
-    people = made_up_people(12)
+    people = made_up_people(made_up_users(["12"]))
     assert len(people) == 6
     for seed in (0, 1, 2):
         world = make_world(WorldConfig(seed=seed, users=12))
@@ -31,6 +31,37 @@ def test_made_up_people_are_nobody_of_another_seed() -> None:
     for dataset in people:
         asked = {example.request.user for example in dataset.splits["tune"]}
         assert asked == users(dataset), "all of them are there to be tuned on"
+
+
+def test_one_task_may_have_more_of_them() -> None:
+    counts = made_up_users(["LaMP-1=9", "4"])
+    assert counts == {"LaMP-1": 9} | dict.fromkeys(list(counts)[1:], 4)
+    assert len(counts) == 6
+    assert made_up_users(["LaMP-3=5"]) == {"LaMP-3": 5}
+    few, many = (made_up_people({"LaMP-1": number})[0] for number in (4, 9))
+    assert users(few) < users(many), "more users change nobody"
+    assert described(made_up_users(["4"])).endswith("4 users per task")
+    assert described({"LaMP-1": 9, "LaMP-3": 4}).endswith("users: LaMP-1 9, LaMP-3 4")
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        (["x"], "--users x: give a number"),
+        (["0"], "at least 1"),
+        (["LaMP-1="], "TASK=NUMBER"),
+        (["3", "4"], "every task has a number already"),
+        (["LaMP-1=3", "LaMP-1=4"], "LaMP-1 has a number already"),
+    ],
+)
+def test_what_users_are_called_for_is_checked(given: list[str], match: str) -> None:
+    with pytest.raises(ConfigError, match=match):
+        made_up_users(given)
+
+
+def test_unknown_made_up_tasks_are_named() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'LaMP-1'"):
+        made_up_users(["LaMP1=3"])
 
 
 def test_held_out_users_are_never_tuned_on() -> None:

@@ -43,6 +43,14 @@ def price(
     aversion: Annotated[
         float | None, typer.Option(help="How much more than gains losses count on average.")
     ] = None,
+    others: Annotated[
+        bool,
+        typer.Option(
+            "--others",
+            help="The labels are of users it was not trained on: all of them count. Without it "
+            "they are those of its training, and its selection part counts.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a copy of CONTROLLER that weighs the same values anew. What is not named stays.
@@ -57,10 +65,12 @@ def price(
 
     if out.exists():
         raise ConfigError(f"{out}: is there already; name another folder")
+    if others and not folders:
+        raise ConfigError("--others is about labels; name them and the folders that were labelled")
     found = load_controller(locate_controller(controller))
     made = priced(found, lambda_=lambda_, trust=trust, lead=lead, aversion=aversion)
     if folders:
-        made = _recalibrated(made, folders[0], folders[1:])
+        made = _recalibrated(made, folders[0], folders[1:], others=others)
     with new_folder(out) as folder:
         save_controller(folder, made)
         folder.chmod(0o755)  # temporary folders are closed to others
@@ -75,9 +85,9 @@ def price(
     )
 
 
-def _recalibrated(trained: Trained, labels: Path, data: Sequence[Path]) -> Trained:
+def _recalibrated(trained: Trained, labels: Path, data: Sequence[Path], *, others: bool) -> Trained:
     from enough.controller.labelled_folder import read_labelled
-    from enough.controller.train_run import recalibrated
+    from enough.controller.train_run import recalibrated, recalibrated_on_others
     from enough.data.folders import read_folder
     from enough.errors import ConfigError
     from enough.retrieval.embedding_cache import CachedEncoder
@@ -87,6 +97,7 @@ def _recalibrated(trained: Trained, labels: Path, data: Sequence[Path]) -> Train
         raise ConfigError("after the labels name the folders that were labelled")
     with progress_bars() as update:
         datasets = [read_folder(one) for one in data]
-        return recalibrated(
-            trained, read_labelled(labels, datasets, CachedEncoder(load_encoder()), update)
-        )
+        encoder = CachedEncoder(load_encoder())
+        scales = dict(trained.scales) if others else None
+        found = read_labelled(labels, datasets, encoder, update, scales=scales)
+        return recalibrated_on_others(trained, found) if others else recalibrated(trained, found)

@@ -12,7 +12,7 @@ import typer
 
 from enough.cli.terminal import progress_bars, require_apart
 
-_USERS = 240
+_USERS = "240"
 
 
 def tune(
@@ -24,9 +24,11 @@ def tune(
     out: Annotated[Path, typer.Option(help="Folder for the adapter; goes on if it is begun.")],
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
     users: Annotated[
-        int | None,
+        list[str] | None,
         typer.Option(
-            min=1, help=f"Made-up users per task, beside the data; without data {_USERS}."
+            metavar="[TASK=]N",
+            help=f"Made-up users of every task, or of one (repeat), beside the data; without data "
+            f"{_USERS}.",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -39,13 +41,12 @@ def tune(
     from enough.config import load_config
     from enough.data.folders import read_folder
     from enough.tuning.config import TuneConfig
-    from enough.tuning.people import TUNING_SEED, made_up_people
+    from enough.tuning.people import described, made_up_people, made_up_users
     from enough.tuning.run import TuneRun
 
     settings = load_config(config, TuneConfig) if config else TuneConfig()
-    count = users or (0 if data else _USERS)
-    people = made_up_people(count) if count else []
-    made_up = f"a made-up world (seed {TUNING_SEED}), {count} users per task"
+    counts = made_up_users(users or ([] if data else [_USERS]))
+    people, made_up = made_up_people(counts), described(counts)
     if data:
         source = f"own logs and {made_up}" if people else "own logs"
         require_apart(out, data)

@@ -120,6 +120,24 @@ def recalibrated(trained: Trained, data: LabelledData) -> Trained:
     return _calibrated(trained, select)
 
 
+def recalibrated_on_others(trained: Trained, data: LabelledData) -> Trained:
+    """The same, fitted to users none of whom it was trained on: all that are in `data` count.
+
+    Args:
+        trained: a controller.
+        data: of other users, by the same teacher, in the controller's units.
+
+    Raises:
+        DataError: if another generator, tokenizer or encoder made them.
+    """
+    if data.made_with != trained.made_with:
+        raise DataError(
+            "these labels were made with another generator, tokenizer or encoder than the "
+            "controller's own"
+        )
+    return _calibrated(trained, data.requests)
+
+
 def _calibrated(trained: Trained, select: Sequence[LabelledRequest]) -> Trained:
     """Fits the probability of stopping to what the teacher does on the selection part."""
     # The teacher's own decisions are hindsight's, whatever the controller was trained on.

@@ -7,13 +7,14 @@ examples to fit and those of users who are held out. Nobody is in both.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from enough.data.splits import draw_examples
 from enough.data.synthetic import WorldConfig, make_world
-from enough.errors import DataError
+from enough.errors import ConfigError, DataError, UnknownNameError
 from enough.records import Dataset, Example
 from enough.tuning.config import TuneConfig
 
@@ -48,13 +49,47 @@ class Dealt:
         return found.hexdigest()
 
 
-def made_up_people(users: int) -> list[Dataset]:
-    """So many users per task of a world of their own; all of them are there to be tuned on."""
-    world = make_world(WorldConfig(seed=TUNING_SEED, users=users, dev_share=0.0))
-    return [
-        replace(dataset, splits=dict.fromkeys(("tune", "train"), dataset.splits["train"]))
-        for dataset in world.datasets.values()
-    ]
+def made_up_users(given: Sequence[str]) -> dict[str, int]:
+    """Task -> how many, from what a command line says: "240" of every task, "LaMP-1=960" of one.
+
+    Raises:
+        ConfigError: if that is neither, or says something twice.
+    """
+    found: dict[str, int] = {}
+    for one in given:
+        task, _, number = one.rpartition("=")
+        if not number.isdecimal() or not int(number):
+            raise ConfigError(f"--users {one}: give a number, or TASK=NUMBER, of at least 1")
+        if task and task not in WorldConfig().tasks:
+            raise UnknownNameError("task of the made-up world", task, WorldConfig().tasks)
+        if task in found:
+            raise ConfigError(f"--users {one}: {task or 'every task'} has a number already")
+        found[task] = int(number)
+    if (every := found.pop("", 0)) == 0:
+        return found
+    return {task: found.get(task, every) for task in WorldConfig().tasks}
+
+
+def made_up_people(users: Mapping[str, int]) -> list[Dataset]:
+    """So many users of each task, of a world of their own; all are there to be tuned on."""
+    found = []
+    for task, count in users.items():
+        config = WorldConfig(seed=TUNING_SEED, users=count, tasks=(task,), dev_share=0.0)
+        dataset = make_world(config).datasets[task]
+        splits = dict.fromkeys(("tune", "train"), dataset.splits["train"])
+        found.append(replace(dataset, splits=splits))
+    return found
+
+
+def described(users: Mapping[str, int]) -> str:
+    """Where they come from, in words."""
+    counts = set(users.values())
+    each = (
+        f"{counts.pop()} users per task"
+        if len(counts) == 1
+        else "users: " + ", ".join(f"{task} {count}" for task, count in users.items())
+    )
+    return f"a made-up world (seed {TUNING_SEED}), {each}"
 
 
 def deal_out(dataset: Dataset, config: TuneConfig) -> Dealt:
