@@ -16,8 +16,7 @@ from enough.prompts.prompter import Prompter
 from enough.protocols import ScoredSequence
 from enough.records import Dataset, Example, Record
 
-PER_TASK = 3  # requests
-OTHERS = 4  # irrelevant or conflicting records of each
+OTHERS = 2  # irrelevant or conflicting records of each request, for all are ten minutes
 
 
 def empty_adapter(folder: Path) -> Path:
@@ -98,7 +97,7 @@ def test_useful_records_help_and_others_do_not() -> None:
             for example in dataset.splits["dev"]
             if world.truth.kind_of(example.request.id).has_useful
         ]
-        for example in asked[:PER_TASK]:
+        for example in asked:
             records = chosen_records(world, dataset, example)
             starts.append(len(sequences))
             sequences.append(prompter.sequence(example))
@@ -109,7 +108,7 @@ def test_useful_records_help_and_others_do_not() -> None:
     alone = np.repeat(scores[starts], sizes)
     gains = np.delete(scores, starts) - alone  # g(d) = ℓ((d)) − ℓ(∅)
     useful, others = gains[np.array(is_useful)], gains[~np.array(is_useful)]
-    assert len(useful) >= 24
-    # A sample; over all held-out requests it is .779 (studies/adapter_auc.py), and .8 is the aim.
-    assert auc(useful, others) >= 0.75
+    assert len(useful) >= 200
+    # Of all others, not two of each request, it is .816 (studies/adapter_auc.py).
+    assert auc(useful, others) >= 0.8
     assert others.mean() < max(0.05, 0.2 * useful.mean()), "near zero, or negative"
