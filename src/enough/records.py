@@ -36,6 +36,10 @@ class Record:
     metadata: tuple[tuple[str, str], ...] = ()
     source_id: str | None = None
 
+    def __hash__(self) -> int:
+        """By its names alone: records are looked up all the time, and equal ones have these."""
+        return hash((self.id, self.owner))
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -64,6 +64,10 @@ class Task:
     def __post_init__(self) -> None:
         _check(self)
 
+    def __hash__(self) -> int:
+        """By its name: tasks are part of many keys, and equal ones have the same."""
+        return hash(self.name)
+
     def query_of(self, text: str) -> str:
         """The query inside an input.
 

@@ -28,7 +28,7 @@ from enough.data.duplicates import (
     likeness_of_query,
     likeness_of_record,
 )
-from enough.data.near_duplicates import Pair, Wording, cosines
+from enough.data.near_duplicates import Wording, cosines
 from enough.errors import ConfigError
 from enough.moment import strictly_before
 from enough.protocols import Encoder
@@ -127,7 +127,7 @@ class LeakageControls:
         report = progress or (lambda *_: None)
         answers = references if references is not None else [None] * len(requests)
         removed: list[dict[str, Removal]] = [{} for _ in requests]
-        suspects: list[tuple[int, Record, Pair]] = []
+        suspects: list[tuple[int, Record, str, str]] = []
         done = 0
         for indices in _by_user(requests):
             # One user at a time, so that what is remembered of texts never grows large.
@@ -139,17 +139,18 @@ class LeakageControls:
                     requests[i], histories[i], answers[i], known, removed[i]
                 )
                 if self.encoder is not None:
-                    for record in (r for r in histories[i] if r.id not in removed[i]):
-                        pairs = wording.suspicious(known[record].embedded, target.embedded)
-                        suspects += ((i, record, pair) for pair in pairs)
+                    left = (record for record in histories[i] if record.id not in removed[i])
+                    texts = [(record, text) for record in left for text in known[record].embedded]
+                    found = wording.suspicious([text for _, text in texts], target.embedded)
+                    suspects += ((i, *texts[j], target.embedded[k]) for j, k in found)
                     if self.recognised is not None:
                         wording.forget(target.embedded)
             done += len(indices)
             report("comparing", done, len(requests))
         if self.encoder is not None:
-            texts = [pair for _, _, pair in suspects]
-            found = cosines(self.encoder, texts, lambda *counts: report("embedding", *counts))
-            for (i, record, _), cosine in zip(suspects, found.tolist(), strict=True):
+            pairs = [(text, target) for _, _, text, target in suspects]
+            alike = cosines(self.encoder, pairs, lambda *counts: report("embedding", *counts))
+            for (i, record, *_), cosine in zip(suspects, alike.tolist(), strict=True):
                 if cosine >= self.near_duplicate_threshold:
                     removal = Removal(record, Reason.NEAR_DUPLICATE, f"cosine {cosine:.3f}")
                     removed[i].setdefault(record.id, removal)
@@ -174,9 +175,9 @@ def _apply_first_rules(
         target |= likeness_of_record(record, request.task)
     for record in history:
         if record.id not in removed:
-            if record not in known:
-                known[record] = likeness_of_record(record, request.task)
-            if (detail := known[record].sameness(target)) is not None:
+            if (likeness := known.get(record)) is None:
+                likeness = known[record] = likeness_of_record(record, request.task)
+            if (detail := likeness.sameness(target)) is not None:
                 removed[record.id] = Removal(record, Reason.EXACT_DUPLICATE, detail)
     return target
 

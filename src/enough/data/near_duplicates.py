@@ -6,7 +6,7 @@ each pair. Wording is cheap to compare and embeddings are not, so it comes first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,22 +37,23 @@ class Wording:
             if (known := self._pieces.pop(text, None)) is not None:
                 self.size -= known.nbytes
 
-    def suspicious(self, texts: Iterable[str], targets: Sequence[str]) -> Iterator[Pair]:
-        """The pairs of which the shorter text has enough of its pieces in the longer one."""
-        for text in texts:
-            for target in targets:
-                if self._least == 0 or self._shared(text, target) >= self._least:
-                    yield text, target
-
-    def _shared(self, text: str, target: str) -> float:
-        some, others = self._taken_apart(text), self._taken_apart(target)
-        shorter = min(len(some), len(others))
-        if shorter == 0:
-            return 0.0
-        if len(some) > shorter:
-            some, others = others, some
-        places = np.minimum(others.searchsorted(some), len(others) - 1)
-        return int((others[places] == some).sum()) / shorter
+    def suspicious(self, texts: Sequence[str], targets: Sequence[str]) -> list[tuple[int, int]]:
+        """Places of text and target where the shorter has enough of its pieces in the longer."""
+        if self._least == 0:
+            return [(i, j) for i in range(len(texts)) for j in range(len(targets))]
+        if not texts or not targets:
+            return []
+        apart = [self._taken_apart(text) for text in texts]
+        sizes = np.array([len(one) for one in apart])
+        pieces, starts = np.concatenate(apart), np.cumsum(sizes) - sizes
+        shares = np.zeros((len(texts), len(targets)))
+        for column, target in zip(shares.T, map(self._taken_apart, targets), strict=True):
+            if len(target) and len(pieces):
+                places = np.minimum(target.searchsorted(pieces), len(target) - 1)
+                found = np.concatenate([[0], (target[places] == pieces).cumsum()])
+                shared = found[starts + sizes] - found[starts]
+                column[:] = shared / np.maximum(np.minimum(sizes, len(target)), 1)
+        return [(int(i), int(j)) for i, j in np.argwhere(shares >= self._least)]
 
     def _taken_apart(self, text: str) -> _Pieces:
         if (known := self._pieces.get(text)) is None:

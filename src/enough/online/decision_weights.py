@@ -3,7 +3,8 @@
 In: a trained controller. Out: `DecisionWeights`, float32 and transposed, what reads the same vector
 side by side, constants multiplied in. The runtimes for one request and for many share it.
 
-Shapes: D embedding, S static features, H hidden, T tasks, O outputs (3, or 1 of a single head).
+Shapes: D embedding, S static features, H hidden, T tasks, O outputs (3, or 1 of a single head; one
+more with a habit, for what that adds).
 """
 
 from __future__ import annotations
@@ -58,6 +59,7 @@ class DecisionWeights:
             where they add nothing.
         stop_shifts: what the habit adds to STOP's net value, by task and records taken, [T, K].
         lead: what it asks of a record out of order.
+        has_habit: whether it asks or adds anything; values are compared as they are otherwise.
     """
 
     tasks: dict[str, int]
@@ -89,11 +91,7 @@ class DecisionWeights:
     worth: Floats | None
     stop_shifts: Floats
     lead: np.float32
-
-    @property
-    def has_no_habit(self) -> bool:
-        """Whether values are compared as they are."""
-        return not self.lead and not self.stop_shifts.any()
+    has_habit: bool
 
 
 def decision_weights(trained: Trained) -> DecisionWeights:
@@ -111,7 +109,9 @@ def decision_weights(trained: Trained) -> DecisionWeights:
         recur_bias = w["profile.bias_hh_l0"] * np.float32(0.5)
     both = np.concatenate([w["context.weight"], w["stop_first.weight"]])  # of [q; z; r; b]
     scale = np.float32(1 / math.sqrt(h // config.heads))
-    outcomes, outcomes_bias, price = _outcomes(w, trained)
+    shifts, lead = _stop_shifts(trained), np.float32(trained.habit.config.lead)
+    has_habit = bool(lead) or bool(shifts.any())
+    outcomes, outcomes_bias, price = _outcomes(w, trained, has_habit=has_habit)
     return DecisionWeights(
         tasks=trained.model.tasks,
         heads=config.heads,
@@ -139,13 +139,18 @@ def decision_weights(trained: Trained) -> DecisionWeights:
         outcomes=outcomes,
         outcomes_bias=outcomes_bias,
         price=price,
-        worth=_worth(w["worth"], trained) if config.features and config.additive else None,
-        stop_shifts=_stop_shifts(trained),
-        lead=np.float32(trained.habit.config.lead),
+        worth=_worth(w["worth"], trained, has_habit=has_habit)
+        if config.features and config.additive
+        else None,
+        stop_shifts=shifts,
+        lead=lead,
+        has_habit=has_habit,
     )
 
 
-def _outcomes(w: dict[str, Floats], trained: Trained) -> tuple[Floats, Floats, Floats]:
+def _outcomes(
+    w: dict[str, Floats], trained: Trained, *, has_habit: bool
+) -> tuple[Floats, Floats, Floats]:
     """Second layers, their biases and what cost adds; the net values are further columns."""
     stop, stop_bias = w["stop_second.weight"].copy(), w["stop_second.bias"].copy()
     point = trained.point
@@ -155,21 +160,25 @@ def _outcomes(w: dict[str, Floats], trained: Trained) -> tuple[Floats, Floats, F
         cost = np.array([0, 0, 1], np.float32)
         stop[2] = stop_bias[2] = 0  # STOP costs what was spent; nothing is predicted
     act, act_bias = w["second.weight"], w["second.bias"]
+    none = np.zeros((int(has_habit), act.shape[1]), np.float32)  # what a habit adds is known
+    zero = none[:, 0]
     return (
-        _laid(np.concatenate([act, stop, (mix @ act)[None], (mix @ stop)[None]])),
-        np.concatenate([act_bias, stop_bias, [mix @ act_bias], [mix @ stop_bias]]),
-        np.concatenate([cost, cost, [mix @ cost], [mix @ cost]]),
+        _laid(np.concatenate([act, none, stop, none, (mix @ act)[None], (mix @ stop)[None]])),
+        np.concatenate([act_bias, zero, stop_bias, zero, [mix @ act_bias], [mix @ stop_bias]]),
+        np.concatenate([cost, zero, cost, zero, [mix @ cost], [mix @ cost]]),
     )
 
 
-def _worth(worth: Floats, trained: Trained) -> Floats:
+def _worth(worth: Floats, trained: Trained, *, has_habit: bool) -> Floats:
     """In the columns of `outcomes`: of an action, of STOP, then the net value of both."""
     stop = worth.copy()
     mix = np.ones(1, np.float32)
     if not trained.model.config.single_head:
         mix = np.array([1, trained.point.beta, -trained.point.lambda_], np.float32)
         stop[..., 2] = 0  # STOP costs what was spent
-    return np.concatenate([worth, stop, (worth @ mix)[..., None], (stop @ mix)[..., None]], axis=2)
+    none = np.zeros((*worth.shape[:2], int(has_habit)), np.float32)
+    net, net_stop = (worth @ mix)[..., None], (stop @ mix)[..., None]
+    return np.concatenate([worth, none, stop, none, net, net_stop], axis=2)
 
 
 def _stop_shifts(trained: Trained) -> Floats:

@@ -102,7 +102,9 @@ class Walk:
         if self._worth is not None:
             self._known[:n] += self._worth
         self._barred = self._known[:n, -2]
-        self._stop_shifts = w.stop_shifts[task]
+        self._root = np.zeros_like(w.price)  # STOP with nothing chosen is worth nothing
+        if w.has_habit:
+            self._begin_habit(w.stop_shifts[task])
         self._longest = int(features.tokens.max(initial=0))
         self._profile = np.zeros(h, np.float32)  # z
         # What reads z, before it does: the GRU's side, then the context.
@@ -135,28 +137,13 @@ class Walk:
         if taken:
             outcomes += w.price * np.float32(spent)
         else:
-            outcomes[n] = 0
+            outcomes[n] = self._root
         outputs = len(w.price) // 2 - 1
-        values = StepValues(
+        return StepValues(
             outcomes[:n, :outputs],
             outcomes[n, outputs:-2],
             outcomes[:n, -2],
             float(outcomes[n, -1]),
-        )
-        return values if w.has_no_habit else self._with_habit(values)
-
-    def _with_habit(self, values: StepValues) -> StepValues:
-        """Net values as they are compared, and what the habit adds to each as one more part."""
-        w, taken = self._w, len(self.chosen)
-        added = np.full((len(values.net), 1), -w.lead, np.float32)
-        if len(added):
-            added[(self._barred > _NEVER_TAKEN).argmax()] = 0  # the next in order
-        shift = self._stop_shifts[min(taken, len(self._stop_shifts) - 1)]
-        return StepValues(
-            np.concatenate([values.actions, added], axis=1),
-            np.append(values.stop, shift),
-            values.net + added[:, 0],
-            values.net_stop + float(shift),
         )
 
     def _attend(self) -> None:
@@ -194,6 +181,29 @@ class Walk:
             self._barred[:] = _NEVER_TAKEN
         elif room < self._longest:
             self._barred[self._features.tokens > room] = _NEVER_TAKEN
+        if self._w.has_habit:
+            self._keep_habit()
+
+    def _begin_habit(self, stop_shifts: Floats) -> None:
+        """What the habit adds stands among what is known, and is a part of every value."""
+        self._stop_shifts, self._next = stop_shifts, 0
+        self._of_action = len(self._w.price) // 2 - 2  # columns of what it adds
+        self._of_stop = len(self._w.price) - 3
+        self._root[[self._of_stop, -1]] = stop_shifts[0]
+        self._known[1:-1, self._of_action] = -self._w.lead
+        self._barred[1:] -= self._w.lead
+
+    def _keep_habit(self) -> None:
+        """STOP has its shift of this length, and the next record in order needs no lead."""
+        known, lead = self._known, self._w.lead
+        shift = self._stop_shifts[min(len(self.chosen), len(self._stop_shifts) - 1)]
+        known[-1, -1] += shift - known[-1, self._of_stop]
+        known[-1, self._of_stop] = shift
+        first = int(self.feasible.argmax()) if len(self._barred) else self._next
+        if first != self._next:  # the former is taken or does not fit any more
+            known[[self._next, first], self._of_action] = -lead, 0
+            self._barred[first] += lead
+            self._next = first
 
     def _compare(self, place: int) -> None:
         """Likeness of every record to what is chosen."""

@@ -22,7 +22,7 @@ from enough.records import History, Pool, Request
 from enough.retrieval.batching import filled, for_each_batch, padded
 from enough.retrieval.ranking import best_first, retrieval_texts, unique
 from enough.retrieval.recently_used import RecentlyUsed
-from enough.retrieval.transformer_encoder import tokenise
+from enough.retrieval.text_tokens import TextTokens
 
 COLBERT_V2 = "colbert-ir/colbertv2.0"
 _DIM = 128
@@ -67,7 +67,10 @@ class LateInteractionRetriever:
         self._checkpoint = checkpoint
         wanted = lengths or ColbertLengths()
         self._query_length = checkpoint.max_length(wanted.query)
-        self._document_length = checkpoint.max_length(wanted.document)
+        # The marker takes the place of a token.
+        self._query_tokens = TextTokens(checkpoint.tokenizer, self._query_length - 1)
+        length = checkpoint.max_length(wanted.document)
+        self._document_tokens = TextTokens(checkpoint.tokenizer, length - 1)
         self._query_marker, self._document_marker = self._ids("[unused0]", "[unused1]")
         vocabulary = checkpoint.tokenizer.get_vocab()
         self._ignored = {vocabulary[mark] for mark in string.punctuation if mark in vocabulary}
@@ -96,7 +99,7 @@ class LateInteractionRetriever:
     @torch.inference_mode()
     def query_vectors(self, text: str) -> Tensor:
         """[query length, dim], all of them counting."""
-        (row,) = self._tokens([text], self._query_marker, self._query_length)
+        (row,) = _marked(self._query_tokens, [text], self._query_marker)
         (filler,) = self._ids("[MASK]")
         # [MASK] tokens look at the query, but the query does not look at them.
         missing = self._query_length - len(row)
@@ -110,7 +113,7 @@ class LateInteractionRetriever:
         """Per text [tokens, dim] without punctuation; kept in memory for the next request."""
         found = {text: held for text in texts if (held := self._memory.get(text)) is not None}
         missing = [text for text in texts if text not in found]
-        rows = self._tokens(missing, self._document_marker, self._document_length)
+        rows = _marked(self._document_tokens, missing, self._document_marker)
 
         def fill(batch: list[int]) -> None:
             vectors = self._document_batch([rows[i] for i in batch])
@@ -130,17 +133,17 @@ class LateInteractionRetriever:
         kept = [[i for i, token in enumerate(row) if token not in self._ignored] for row in rows]
         return [vectors[b, places] for b, places in enumerate(kept)]
 
-    def _tokens(self, texts: Sequence[str], marker: int, length: int) -> list[list[int]]:
-        """[CLS] marker text [SEP]."""
-        rows = tokenise(self._checkpoint.tokenizer, texts, length - 1)
-        return [[row[0], marker, *row[1:]] for row in rows]
-
     def _ids(self, *tokens: str) -> list[int]:
         vocabulary = self._checkpoint.tokenizer.get_vocab()
         for token in tokens:
             if token not in vocabulary:
                 raise ModelError(f"this is no ColBERT checkpoint: its vocabulary has no {token}")
         return [vocabulary[token] for token in tokens]
+
+
+def _marked(tokens: TextTokens, texts: Sequence[str], marker: int) -> list[list[int]]:
+    """[CLS] marker text [SEP]."""
+    return [[row[0], marker, *row[1:]] for row in tokens.rows(texts)]
 
 
 def max_sim(query: Tensor, document: Tensor) -> float:

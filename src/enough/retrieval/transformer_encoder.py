@@ -10,7 +10,7 @@ import hashlib
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -30,9 +30,9 @@ from enough.retrieval.batching import (
 from enough.retrieval.bert_graph import bert_graph, fits
 from enough.retrieval.encoders import EncoderSpec
 from enough.retrieval.ranking import unique
+from enough.retrieval.text_tokens import TextTokens
 
 _ARITHMETIC = 2  # raise it when last bits change: a cache of other vectors is then another cache
-_CHARACTERS_PER_TOKEN = 64  # far above any real text; megabytes that would be cut stay unread
 
 
 class TransformerEncoder:
@@ -42,14 +42,14 @@ class TransformerEncoder:
         self.spec = spec
         self._checkpoint = checkpoint
         self._dim = int(checkpoint.model.config.hidden_size)
-        self._max_length = checkpoint.max_length(spec.max_length)
+        self._device = checkpoint.device
+        self._is_on_cpu = self._device.type == "cpu"
+        self._tokens = TextTokens(checkpoint.tokenizer, checkpoint.max_length(spec.max_length))
         # Equal to the module to within rounding, as a CPU is to a GPU, so the fingerprint is one.
         self._graph: Callable[[Tensor], Tensor] | None = None
         if fits(checkpoint.model):
             self._graph = bert_graph(checkpoint.model, spec.pooling, normalise=spec.normalise)
-        reading = repr(
-            (replace(spec, source=""), self._max_length, _CHARACTERS_PER_TOKEN, _ARITHMETIC)
-        )
+        reading = repr((replace(spec, source=""), *self._tokens.reading, _ARITHMETIC))
         identity = f"{fingerprint(checkpoint.model, checkpoint.tokenizer)}|{reading}".encode()
         self.fingerprint: str = hashlib.blake2b(identity, digest_size=16).hexdigest()
 
@@ -93,7 +93,7 @@ class TransformerEncoder:
         template = self.spec.query_template if kind == "query" else self.spec.document_template
         distinct, places = unique([template.replace("{text}", text) for text in texts])
         vectors = np.zeros((len(distinct), self._dim), np.float32)
-        rows = tokenise(self._checkpoint.tokenizer, distinct, self._max_length)
+        rows = self._tokens.rows(distinct)
 
         def fill(batch: list[int]) -> None:
             vectors[batch] = self._forward([rows[i] for i in batch])
@@ -102,45 +102,20 @@ class TransformerEncoder:
             for place in range(len(rows)):
                 fill([place])
         else:
-            for_each_batch(rows, self._checkpoint.device, fill)
-        return vectors[places]
-
-    @property
-    def _is_on_cpu(self) -> bool:
-        return self._checkpoint.device.type == "cpu"
+            for_each_batch(rows, self._device, fill)
+        return vectors if len(places) == len(distinct) else vectors[places]
 
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> Floats:
-        checkpoint = self._checkpoint
         if self._graph is not None:
-            vectors = [self._graph(torch.tensor(row)) for row in rows]
-            return np.asarray(torch.stack(vectors).numpy(), dtype=np.float32)
-        filler = checkpoint.tokenizer.pad_token_id or 0
-        together = filled(rows, checkpoint.device)
-        ids, mask = padded(together, filler, self.spec.padding, checkpoint.device)
-        output = checkpoint.model(input_ids=ids, attention_mask=mask)
+            return np.array([self._graph(torch.tensor(row)).numpy() for row in rows], np.float32)
+        filler = self._checkpoint.tokenizer.pad_token_id or 0
+        ids, mask = padded(filled(rows, self._device), filler, self.spec.padding, self._device)
+        output = self._checkpoint.model(input_ids=ids, attention_mask=mask)
         pooled = pool(output.last_hidden_state.float(), mask, self.spec.pooling)  # [batch, dim]
         if self.spec.normalise:
             pooled = torch.nn.functional.normalize(pooled, dim=-1)
         return np.asarray(pooled[: len(rows)].cpu().numpy(), dtype=np.float32)
-
-
-def tokenise(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[list[int]]:
-    """Token ids with the model's own special tokens; at least one token per text.
-
-    Half surrogates, which no tokenizer takes, become "?"; what looks like a special token in a
-    user's text stays text.
-    """
-    if not texts:
-        return []
-    room = max_length * _CHARACTERS_PER_TOKEN
-    clean = [text[:room].encode("utf-8", "replace").decode() for text in texts]
-    encoded = tokenizer(clean, truncation=True, max_length=max_length, split_special_tokens=True)
-    ids: list[list[int]] = encoded["input_ids"]
-    if all(ids):
-        return ids
-    stand_in = tokenizer.eos_token_id if tokenizer.eos_token_id is not None else 0
-    return [row or [stand_in] for row in ids]
 
 
 def pool(hidden: Tensor, mask: Tensor, pooling: Literal["mean", "cls", "last"]) -> Tensor:

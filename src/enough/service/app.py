@@ -29,6 +29,7 @@ from enough.service.paths import NamesInPaths
 from enough.service.problems import problem_of
 from enough.service.replies import refusal
 from enough.service.routes import chat, health, keys, records, select
+from enough.service.shortcut import Shortcut
 from enough.service.state import Service
 from enough.service.store_door import StoreDoor
 
@@ -109,6 +110,7 @@ def build_app(
     app.add_exception_handler(RequestValidationError, _outside_of_routes)
     app.add_exception_handler(Exception, _unforeseen)
     app.add_middleware(NamesInPaths)
+    app.add_middleware(Shortcut, routers=ROUTERS)  # the last to be added is the first to be asked
     return app
 
 

@@ -46,10 +46,13 @@ class GuardedRoute(APIRoute):
 
     def get_route_handler(self) -> Any:
         """The handler inside its guard."""
+        return self.guard(super().get_route_handler())
+
+    def guard(self, inner: Handler) -> Handler:
+        """All of it around anything that answers for this route."""
         if not hasattr(self.endpoint, _SCOPE):
             raise TypeError(f"the route {self.path} does not say which scope it needs")
         scope: Scope | None = getattr(self.endpoint, _SCOPE)
-        inner: Handler = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
             service, times = service_of(request), StageTimes()

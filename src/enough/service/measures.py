@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
@@ -75,13 +76,17 @@ class Measures:
             "enough_root_stops", "Selections that stopped at once.", registry=self._registry
         )
 
+        # Looking up a series takes longer than adding to it, and there are few of either.
+        self._counted = cache(self._requests.labels)
+        self._timed = cache(self._stages.labels)
+
     def request(self, route: str, method: str, status: int, times: StageTimes | None) -> None:
         """One request is done."""
-        self._requests.labels(route, method, str(status)).inc()
+        self._counted(route, method, status).inc()
         if times is not None:
             for name, seconds in times.seconds.items():
-                self._stages.labels(name).observe(seconds)
-            self._stages.labels("total").observe(time.perf_counter() - times.started)
+                self._timed(name).observe(seconds)
+            self._timed("total").observe(time.perf_counter() - times.started)
 
     def selection(self, selected: Selected) -> None:
         """One selection is done."""

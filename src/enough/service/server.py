@@ -57,6 +57,7 @@ def server_settings(config: ServeConfig, app: FastAPI) -> uvicorn.Config:
         host=config.host,
         port=config.port,
         access_log=False,
+        proxy_headers=False,  # nothing here asks where a request came from
         log_level="warning",
         server_header=False,
         timeout_graceful_shutdown=max(1, round(config.shutdown_s)),

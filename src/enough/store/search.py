@@ -47,8 +47,9 @@ def best(shelf: Shelf, query: Floats, skip: int, limit: int) -> list[Hit]:
     places = np.flatnonzero(rough >= bound)
     starts = np.cumsum([0, *(len(one.vectors) for one in blocks)])
     of_block = starts.searchsorted(places, side="right") - 1
-    found = list(zip(of_block.tolist(), (places - starts[of_block]).tolist(), strict=True))
-    rows = np.array([blocks[b].vectors[line] for b, line in found])
+    lines = places - starts[of_block]
+    rows = np.concatenate([blocks[b].vectors[lines[of_block == b]] for b in np.unique(of_block)])
+    found = list(zip(of_block.tolist(), lines.tolist(), strict=True))
     scores = (rows * query).sum(axis=1).astype(np.float64)
     order = np.argsort(-scores, kind="stable")[skip:last]
     ranked = zip((found[i] for i in order.tolist()), scores[order].tolist(), strict=True)
@@ -80,14 +81,10 @@ def legal_pool(
     skip, batch = 0, limit + limit // 4 + 1  # most requests may see most of the nearest
     while len(found) < limit:
         nearest = store.nearest(owner, query, fingerprint, batch, skip=skip)
-        for start in range(0, len(nearest), limit):
-            if len(found) >= limit:
-                break
-            some = nearest[start : start + limit]
-            kept = {record.id for record in legal(tuple(one.record for one in some))}
-            for one in some:
-                if one.record.id in kept:  # a write in between can move one to the next batch
-                    found.setdefault(one.record.id, one)
+        kept = {record.id for record in legal(tuple(one.record for one in nearest))}
+        for one in nearest:
+            if one.record.id in kept:  # a write in between can move one to the next batch
+                found.setdefault(one.record.id, one)
         if len(nearest) < batch:
             break
         skip, batch = skip + batch, 2 * batch
