@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -117,13 +117,13 @@ class ServiceProcess:
         found: dict[str, Any] = json.loads(answer)
         return found
 
-    def explained(self, question: dict[str, object]) -> list[dict[str, Any]]:
+    def explained(self, question: Mapping[str, object]) -> list[dict[str, Any]]:
         """The pool of a question."""
-        answer = self.post("/v1/select", question | {"explain": True})
+        answer = self.post("/v1/select", {**question, "explain": True})
         found: list[dict[str, Any]] = answer["trace"][0]["records"] if answer["trace"] else []
         return found
 
-    def ask(self, questions: Sequence[dict[str, object]], clients: int) -> Driven:
+    def ask(self, questions: Sequence[Mapping[str, object]], clients: int) -> Driven:
         """All questions, shared among so many clients."""
         bodies = iter([json.dumps(one).encode() for one in questions])  # whoever is free takes one
         answers: list[Timed] = []

@@ -3,7 +3,8 @@
 In: how many requests. Out: `ServeBench`. The service runs in a process of its own on loopback; this
 one drives it, first as one client, then as many at once. Everybody is made up; every request asks
 something new, so its query has to be encoded, and every user has been asked about before. What is
-left of a request without the encoding of its query is the service's own time.
+left of a request without the encoding of its query is the service's own time. How long queries are
+decides how much the encoder has to do: those of LaMP-7 have 26 tokens, of all six tasks 55.
 """
 
 from __future__ import annotations
@@ -13,19 +14,26 @@ import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
 import numpy as np
 
 from enough.bench.service_process import Driven, ServiceProcess, joined
+from enough.bench.usual_batches import UsualBatches
 from enough.data.logs import record_line
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
-from enough.records import Dataset
+from enough.records import Dataset, Request
 from enough.retrieval.encoders import load_encoder
+from enough.tasks import task_named
 
 _HISTORY = 40  # records of a user, so that pools are full
 _BATCH = 64  # queries the encoder alone is given together
 _PARTS = 3  # not more: at the end of each, some clients have nothing left to ask
+
+
+Question = dict[str, str | bool]
+"""A body for the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +48,11 @@ class ServeBench:
         encode_p50_ms: of encoding one query, as the service saw it.
         one_per_s: requests per second of one client.
         many_per_s: of `clients` at once.
-        encoder_per_s: queries per second of the encoder alone, in batches, in turn with them.
+        encoder_per_s: queries per second of the service's encoder alone, in batches, in turn with
+            them.
         ratio: many_per_s over encoder_per_s.
+        usual_per_s: the same of the encoder as transformers runs it, in padded batches.
+        usual_ratio: many_per_s over usual_per_s.
         many_p50_ms: of a request among many, by the client's clock, waiting included.
         many_cpu_ms: of the service's processor time for one of these, its encoding included.
         client_cpu_ms: of this process's, which it takes from the same cores.
@@ -56,6 +67,7 @@ class ServeBench:
     cores: int
     load: float
     python: str
+    tasks: tuple[str, ...]
     users: int
     pool: int
     requests: int
@@ -69,6 +81,8 @@ class ServeBench:
     many_per_s: float
     encoder_per_s: float
     ratio: float
+    usual_per_s: float
+    usual_ratio: float
     many_p50_ms: float
     many_p95_ms: float
     many_cpu_ms: float
@@ -86,7 +100,7 @@ def run_serve_bench(
     *,
     clients: int = 16,
     users: int = 16,
-    task: str = "LaMP-7",
+    tasks: Sequence[str] = (),
     endurance: int = 0,
     seed: int = 0,
 ) -> ServeBench:
@@ -95,24 +109,29 @@ def run_serve_bench(
     Args:
         requests: of one client, and of all clients together.
         clients: at once.
-        users: made up, each with 40 records.
-        task: whose schema they have.
+        users: made up, at least so many, as many of each task, with 40 records each.
+        tasks: whose schemas they have; all six without any.
         endurance: further requests of all clients, for failures and memory alone.
         seed: of the made-up world.
     """
     load = os.getloadavg()[0]
-    config = WorldConfig(seed=seed, users=users, history=(_HISTORY, _HISTORY), tasks=(task,))
-    dataset = make_world(config).datasets[task]
+    chosen = tuple(dict.fromkeys(tasks)) or WorldConfig().tasks
+    each = -(-users // len(chosen))
+    world = WorldConfig(seed=seed, users=each, history=(_HISTORY, _HISTORY), tasks=chosen)
+    datasets = list(make_world(world).datasets.values())
+    asked = each * len(chosen)
     with ServiceProcess() as service:
-        for user, history in dataset.histories.items():
-            lines = [record_line(record, dataset.task) for record in history]
-            service.post(f"/v1/users/{user}/records", {"task": task, "records": lines})
-        measured = 2 * requests + users
-        questions = _questions(dataset, measured + endurance)
-        pools = [len(service.explained(one)) for one in questions[:users]]
+        for dataset in datasets:
+            for user, history in dataset.histories.items():
+                lines = [record_line(record, dataset.task) for record in history]
+                body = {"task": dataset.task.name, "records": lines}
+                service.post(f"/v1/users/{user}/records", body)
+        measured = 2 * requests + asked
+        questions = _questions(datasets, measured + endurance)
+        pools = [len(service.explained(one)) for one in questions[:asked]]
         before = service.memory_mb()
-        one = service.ask(questions[users : users + requests], clients=1)
-        many, alone = _in_turn(service, dataset, questions[users + requests : measured], clients)
+        one = service.ask(questions[asked : asked + requests], clients=1)
+        many, alone, usual = _in_turn(service, questions[asked + requests : measured], clients)
         after = service.memory_mb()
         lasting, held = _lasting(service, questions[measured:], clients)
     if not one.answers or not many.answers:
@@ -124,7 +143,8 @@ def run_serve_bench(
         cores=os.cpu_count() or 1,
         load=load,
         python=platform.python_version(),
-        users=users,
+        tasks=chosen,
+        users=asked,
         pool=min(pools),
         requests=requests,
         clients=clients,
@@ -137,6 +157,8 @@ def run_serve_bench(
         many_per_s=len(many.answers) / many.seconds,
         encoder_per_s=alone,
         ratio=len(many.answers) / many.seconds / alone,
+        usual_per_s=usual,
+        usual_ratio=len(many.answers) / many.seconds / usual,
         many_p50_ms=_at(waited, 50),
         many_p95_ms=_at(waited, 95),
         memory_before_mb=before,
@@ -150,47 +172,52 @@ def run_serve_bench(
     )
 
 
-def _questions(dataset: Dataset, count: int) -> list[dict[str, object]]:
+def _questions(datasets: Sequence[Dataset], count: int) -> list[Question]:
     """Every user in turn, every text once: a query that was asked before need not be encoded."""
-    requests = [example.request for split in dataset.splits.values() for example in split]
-    requests.sort(key=lambda request: request.id)
-    per_user = {request.user: request for request in requests}
-    chosen = list(per_user.values())
+    per_task: list[list[Request]] = []
+    for dataset in datasets:
+        requests = [example.request for split in dataset.splits.values() for example in split]
+        requests.sort(key=lambda request: request.id)
+        per_task.append(list({request.user: request for request in requests}.values()))
+    everybody = [request for some in zip(*per_task, strict=True) for request in some]
     return [
         {
-            "task": dataset.task.name,
-            "user": chosen[number % len(chosen)].user,
-            "input": f"{chosen[number % len(chosen)].input} {number}",
+            "task": request.task.name,
+            "user": request.user,
+            "input": f"{request.input} {number}",
             "explain": False,
         }
-        for number in range(count)
+        for number, request in zip(range(count), cycle(everybody), strict=False)
     ]
 
 
 def _in_turn(
-    service: ServiceProcess,
-    dataset: Dataset,
-    questions: Sequence[dict[str, object]],
-    clients: int,
-) -> tuple[Driven, float]:
-    """The service and the encoder alone, a part each in turn: what else runs here hits both."""
-    encoder = load_encoder()
-    queries = [dataset.task.query_of(str(one["input"])) for one in questions]
+    service: ServiceProcess, questions: Sequence[Question], clients: int
+) -> tuple[Driven, float, float]:
+    """The service, its encoder alone and the usual one, a part each in turn, and their rates.
+
+    What else runs here hits all of them.
+    """
+    encoder, usual = load_encoder(), UsualBatches(_BATCH)
+    queries = [task_named(str(one["task"])).query_of(str(one["input"])) for one in questions]
     encoder.encode(queries[:2], "query")
+    usual.seconds(queries[:2])
     parts: list[Driven] = []
-    seconds = 0.0
+    alone_s = usual_s = 0.0
     size = max(clients, -(-len(questions) // _PARTS))
     for start in range(0, len(questions), size):
+        some = queries[start : start + size]
         began = time.perf_counter()
-        for first in range(start, min(start + size, len(queries)), _BATCH):
-            encoder.encode(queries[first : min(first + _BATCH, start + size)], "query")
-        seconds += time.perf_counter() - began
+        for first in range(0, len(some), _BATCH):
+            encoder.encode(some[first : first + _BATCH], "query")
+        alone_s += time.perf_counter() - began
+        usual_s += usual.seconds(some)
         parts.append(service.ask(questions[start : start + size], clients))
-    return joined(parts), len(queries) / seconds
+    return joined(parts), len(queries) / alone_s, len(queries) / usual_s
 
 
 def _lasting(
-    service: ServiceProcess, questions: Sequence[dict[str, object]], clients: int
+    service: ServiceProcess, questions: Sequence[Question], clients: int
 ) -> tuple[Driven, tuple[float, ...]]:
     """All questions in four parts, and the service's memory before and after each."""
     if not questions:

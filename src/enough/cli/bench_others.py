@@ -112,7 +112,9 @@ def serve(
     ] = 400,
     clients: Annotated[int, typer.Option(min=1, help="At once.")] = 16,
     users: Annotated[int, typer.Option(min=1, help="Made up, with 40 records each.")] = 16,
-    task: Annotated[str, typer.Option(help="Whose schema they have.")] = "LaMP-7",
+    task: Annotated[
+        list[str] | None, typer.Option(help="Whose schema they have (repeat); all six without.")
+    ] = None,
     endurance: Annotated[
         int, typer.Option(min=0, help="Further requests of all clients: failures and memory.")
     ] = 0,
@@ -126,6 +128,6 @@ def serve(
     from enough.bench.serving import run_serve_bench
 
     result = run_serve_bench(
-        requests, clients=clients, users=users, task=task, endurance=endurance, seed=seed
+        requests, clients=clients, users=users, tasks=task or (), endurance=endurance, seed=seed
     )
     show_measured(dataclasses.asdict(result), as_json)
