@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -112,3 +115,39 @@ def test_the_default_encoder_is_its_module(monkeypatch: pytest.MonkeyPatch) -> N
     np.testing.assert_allclose(found, expected, atol=1e-6, rtol=0)
     assert np.abs((found * expected).sum(axis=1) - 1).max() < 1e-5
     assert fast.fingerprint == plain.fingerprint
+
+
+_EVERY_LENGTH = """
+import re, torch
+from transformers import BertConfig, BertModel
+from enough.retrieval.bert_graph import bert_graph
+
+def held():
+    with open("/proc/self/status") as status:
+        return int(re.search(r"VmRSS:\\s+(\\d+)", status.read())[1]) / 1000
+
+torch.manual_seed(0)
+torch.set_num_threads(1)
+model = BertModel(BertConfig(vocab_size=50, hidden_size=384, num_hidden_layers=1,
+                             num_attention_heads=12, intermediate_size=1536)).eval()
+graph = bert_graph(model, "mean", normalise=True)
+with torch.inference_mode():
+    for length in (8, 16, 256):
+        for _ in range(3):
+            graph(torch.zeros(length, dtype=torch.int64))
+    before = held()
+    for _ in range(2):
+        for length in range(3, 257):
+            graph(torch.zeros(length, dtype=torch.int64))
+print(held() - before)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads Linux's /proc")
+def test_texts_of_all_lengths_do_not_fill_the_memory() -> None:
+    """Code for every length is kept by default, 600 MB in all."""
+    given = {k: v for k, v in os.environ.items() if not k.endswith("CACHE_CAPACITY")}
+    done = subprocess.run(
+        [sys.executable, "-c", _EVERY_LENGTH], capture_output=True, text=True, check=True, env=given
+    )
+    assert float(done.stdout) < 250
