@@ -5,10 +5,8 @@ In: a configuration. Out: a process that serves until it is told to stop (SIGTER
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import os
-import platform
 import socket
 import sys
 from contextlib import closing
@@ -23,10 +21,6 @@ from enough.service.gate import DEFAULT_TENANT
 from enough.store.opening import open_store
 
 log = logging.getLogger("enough.service")
-
-# Of glibc, which gives every few threads a heap of their own: what one thread leaves free no other
-# takes, and a service with dozens of them grows for days.
-_M_ARENA_MAX, _HEAPS = -8, 2
 
 # A thread that has encoded a text gets Python's lock after somebody else's turn; with the usual
 # 5 ms it waits for most of a text's own time, and its core with it.
@@ -47,7 +41,6 @@ def serve(config: ServeConfig) -> None:
         )
     else:
         _require_keys(config)
-    _share_heaps()
     sys.setswitchinterval(_TURN_S)
     # Requests bring one text at a time; a tokenizer would wake its own threads for each.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -55,12 +48,6 @@ def serve(config: ServeConfig) -> None:
         app = build_app(config, service=started(config))
         log.info("listening on http://%s:%d", config.host, door.getsockname()[1])
         uvicorn.Server(server_settings(config, app)).run(sockets=[door])
-
-
-def _share_heaps() -> None:
-    """Before there are threads; elsewhere than on glibc there is nothing to set."""
-    if platform.libc_ver()[0] == "glibc":
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _HEAPS)
 
 
 def server_settings(config: ServeConfig, app: FastAPI) -> uvicorn.Config:
