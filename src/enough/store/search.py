@@ -75,7 +75,7 @@ def legal_pool(
         limit: M.
         legal: of some records those a request may see, such as
             `LeakageControls.legal(request, history).records`; it is asked about the nearest ones
-            first, and no more than needed.
+            first, a quarter more than `limit`, and about others only where too few are legal.
     """
     found: dict[str, Candidate] = {}
     skip, batch = 0, limit + limit // 4 + 1  # most requests may see most of the nearest
