@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import uvicorn
 
 from enough.generators.fake import FakeTokenizer
+from enough.protocols import Floats
 from enough.service.app import build_app
 from enough.service.config import LimitsConfig, ServeConfig
 from enough.service.machinery import Models
@@ -28,6 +29,21 @@ from tests.retrieval.tiny import BagEncoder
 TASK = "LaMP-7"
 
 
+class CoreEncoder(BagEncoder):
+    """Two threads, a text each: as the default encoder is on two cores."""
+
+    is_symmetric, batch_rows, lanes = False, 1, 2
+
+    def start_threads(self, work: Callable[[], None]) -> list[threading.Thread]:
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(self.lanes)]
+        for thread in threads:
+            thread.start()
+        return threads
+
+    def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        return BagEncoder.encode(self, texts, kind)
+
+
 class SafeTokenizer(FakeTokenizer):
     """Texts from the web hold anything."""
 
@@ -36,7 +52,7 @@ class SafeTokenizer(FakeTokenizer):
 
 
 def models(encoder: Any = None, window: int = 2000) -> Models:
-    return Models(encoder or BagEncoder(), SafeTokenizer(), window, random_controller("", ""))
+    return Models(encoder or CoreEncoder(), SafeTokenizer(), window, random_controller("", ""))
 
 
 def settings(folder: Path, **changes: Any) -> ServeConfig:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any, Literal
 
 import numpy as np
@@ -112,6 +113,74 @@ def test_an_error_reaches_those_who_asked_and_nobody_else() -> None:
     with pytest.raises(ValueError, match="bad text"):
         shared.encode(["bad"], "query")
     assert shared.encode(["w1"], "query").shape == (1, 64)
+    shared.close()
+
+
+class HeldCores(HeldEncoder):
+    """The same with one core, a text at a time."""
+
+    batch_rows = 1
+
+
+def test_what_waits_is_followed_up_in_a_row_and_told_of_together() -> None:
+    inner = HeldCores()
+    shared = SharedEncoder(inner)
+    assert shared.is_on_cores
+    done: list[str] = []
+    told_at: dict[str, int] = {}
+
+    def follow(text: str) -> Future[int]:
+        def then(vector: Floats) -> int:
+            assert (vector == BagEncoder().encode([text], "query")[0]).all()
+            if text == "wrong":
+                raise KeyError(text)
+            more = shared.encode([f"{text} more"], "document")  # in its own thread, at once
+            assert (more == BagEncoder().encode([f"{text} more"], "document")).all()
+            done.append(text)
+            return len(done)
+
+        asked = shared.follow(text, "query", then)
+        asked.add_done_callback(lambda _: told_at.setdefault(text, len(done)))
+        return asked
+
+    first = follow("w0")
+    assert inner.is_working.wait(10)
+    given_up = follow("given up")
+    others = [follow(text) for text in ("w1", "wrong", "w2")]
+    assert given_up.cancel()
+    inner.may_go.set()
+    assert first.result(10) == 1
+    assert [others[0].result(10), others[2].result(10)] == [2, 3]
+    with pytest.raises(KeyError):
+        others[1].result(10)
+    assert inner.batches[0] == ("w0",) and inner.batches[2] == ("w1", "wrong", "w2")
+    assert told_at == {"given up": 0, "w0": 1, "w1": 3, "wrong": 3, "w2": 3}
+    shared.close()
+
+
+def test_a_core_takes_its_share_and_not_more_than_eight() -> None:
+    inner = HeldCores()
+    shared = SharedEncoder(inner)
+    asked = [shared.follow("w0", "query", lambda _: None)]
+    assert inner.is_working.wait(10)
+    asked += [shared.follow(f"w{number}", "query", lambda _: None) for number in range(1, 13)]
+    inner.may_go.set()
+    for one in asked:
+        one.result(10)
+    assert [len(batch) for batch in inner.batches] == [1, 8, 4]
+    shared.close()
+
+
+def test_nobody_fails_for_the_text_of_another() -> None:
+    inner = HeldCores()
+    shared = SharedEncoder(inner)
+    first = shared.follow("w0", "query", np.sum)
+    assert inner.is_working.wait(10)
+    others = [shared.follow(text, "query", np.sum) for text in ("w1", "bad", "w2 w3")]
+    inner.may_go.set()
+    assert [one.result(10) for one in (first, others[0], others[2])] == [1, 1, 2]
+    with pytest.raises(ValueError, match="bad text"):
+        others[1].result(10)
     shared.close()
 
 

@@ -1,9 +1,9 @@
-"""A frozen BERT on a CPU as one graph: from the tokens of one text to its vector in one call.
+"""A frozen BERT on a CPU as one graph: from the tokens of texts to their vectors in one call.
 
-In: a `BertModel` of transformers in float32. Out: the vector of one row of token ids, equal to the
+In: a `BertModel` of transformers in float32. Out: a vector for every row of token ids, equal to the
 module's to within rounding. Python's lock is free for the whole of the call, where a module takes
 it back after every operation; weights lie as oneDNN reads them, and queries, keys and values are
-one product. A text goes alone, so there is no padding and no mask.
+one product. Each text goes alone, so there is no padding and no mask, and company changes no bit.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+Graph = Callable[[list[Tensor]], list[Tensor]]
 Pooling = Literal["mean", "cls", "last"]
 _USUAL_TOKENS = 32  # what weights are laid out for; others are as right and hardly slower
 # Products whose code is kept by torch's wrapper of oneDNN and by oneDNN itself. Every length of a
@@ -38,8 +39,8 @@ def fits(model: Any) -> bool:
     )
 
 
-def bert_graph(model: Any, pooling: Pooling, *, normalise: bool) -> Callable[[Tensor], Tensor]:
-    """From token ids [length] to the vector [dim]; safe for many threads."""
+def bert_graph(model: Any, pooling: Pooling, *, normalise: bool) -> Graph:
+    """From token ids of texts, [length] each, to vectors [dim]; safe for many threads."""
     for name, value in _KEPT.items():
         os.environ.setdefault(name, value)  # read by the first product
     with warnings.catch_warnings():
@@ -47,7 +48,7 @@ def bert_graph(model: Any, pooling: Pooling, *, normalise: bool) -> Callable[[Te
         # Python's lock between operations.
         warnings.simplefilter("ignore", DeprecationWarning)
         graph = torch.jit.script(_Bert(model, pooling, normalise=normalise).eval())
-        frozen: Callable[[Tensor], Tensor] = torch.jit.freeze(graph)
+        frozen: Graph = torch.jit.freeze(graph)
     return frozen
 
 
@@ -134,7 +135,10 @@ class _Bert(nn.Module):
         heads = model.config.num_attention_heads
         self.layers = nn.ModuleList([_Layer(layer, heads) for layer in model.encoder.layer])
 
-    def forward(self, ids: Tensor) -> Tensor:
+    def forward(self, rows: list[Tensor]) -> list[Tensor]:
+        return [self.vector(ids) for ids in rows]
+
+    def vector(self, ids: Tensor) -> Tensor:
         x = self.norm(functional.embedding(ids, self.words) + self.places[: ids.shape[0]])
         for layer in self.layers:
             x = layer(x)

@@ -27,7 +27,7 @@ from enough.retrieval.batching import (
     one_core_threads,
     padded,
 )
-from enough.retrieval.bert_graph import bert_graph, fits
+from enough.retrieval.bert_graph import Graph, bert_graph, fits
 from enough.retrieval.encoders import EncoderSpec
 from enough.retrieval.ranking import unique
 from enough.retrieval.text_tokens import TextTokens
@@ -46,7 +46,7 @@ class TransformerEncoder:
         self._is_on_cpu = self._device.type == "cpu"
         self._tokens = TextTokens(checkpoint.tokenizer, checkpoint.max_length(spec.max_length))
         # Equal to the module to within rounding, as a CPU is to a GPU, so the fingerprint is one.
-        self._graph: Callable[[Tensor], Tensor] | None = None
+        self._graph: Graph | None = None
         if fits(checkpoint.model):
             self._graph = bert_graph(checkpoint.model, spec.pooling, normalise=spec.normalise)
         reading = repr((replace(spec, source=""), *self._tokens.reading, _ARITHMETIC))
@@ -98,7 +98,9 @@ class TransformerEncoder:
         def fill(batch: list[int]) -> None:
             vectors[batch] = self._forward([rows[i] for i in batch])
 
-        if is_here and self._is_on_cpu:
+        if is_here and self._graph is not None and rows:
+            fill(list(range(len(rows))))  # without a turn of Python's lock in between
+        elif is_here and self._is_on_cpu:
             for place in range(len(rows)):
                 fill([place])
         else:
@@ -108,7 +110,8 @@ class TransformerEncoder:
     @torch.inference_mode()
     def _forward(self, rows: Sequence[Sequence[int]]) -> Floats:
         if self._graph is not None:
-            return np.array([self._graph(torch.tensor(row)).numpy() for row in rows], np.float32)
+            vectors = self._graph([torch.tensor(row) for row in rows])
+            return np.array([vector.numpy() for vector in vectors], np.float32)
         filler = self._checkpoint.tokenizer.pad_token_id or 0
         ids, mask = padded(filled(rows, self._device), filler, self.spec.padding, self._device)
         output = self._checkpoint.model(input_ids=ids, attention_mask=mask)

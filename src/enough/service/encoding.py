@@ -6,6 +6,10 @@ and one text, on a GPU one thread and a batch. A lone request waits for nobody: 
 queue when a thread is free is taken at once. Those who can wait (records that are being stored) go
 in between. Many texts go in portions, so that no request waits for a whole batch of records, and no
 batch of records for ever.
+
+An encoding on a core leaves little of its cache to anybody. So what a request does with its vector
+can be handed in with its text: requests that wait together are encoded together, then followed up
+one after the other in the same thread, and told of it together.
 """
 
 from __future__ import annotations
@@ -15,7 +19,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import partial
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -23,15 +28,26 @@ from enough.errors import ModelError
 from enough.protocols import Encoder, Floats, ThreadedEncoder
 
 Kind = Literal["query", "document"]
+Result = TypeVar("Result")
 _TOGETHER = 64  # texts, of an encoder that does not say; others wait until all are done
 _TURNS = 4  # of those who cannot wait, before one of those who can
+_IN_A_ROW = 8  # texts a core takes on at once, if so many wait: the first waits for the last
 
 
 @dataclass(eq=False, slots=True)
 class _Job:
     texts: Sequence[str]
     kind: Kind
-    result: Future[Floats] = field(default_factory=Future)
+    then: Callable[[Floats], Any] | None = None  # without it, the vectors are the result
+    result: Future[Any] = field(default_factory=Future)
+
+    def followed(self, vectors: Floats) -> Callable[[], None]:
+        """Do what is to be done with the vectors [len(texts), dim]; a call that tells of it."""
+        try:
+            made = vectors if self.then is None else self.then(vectors)
+        except BaseException as error:  # noqa: BLE001 (whoever asked has to know)
+            return partial(self.result.set_exception, error)
+        return partial(self.result.set_result, made)
 
 
 class SharedEncoder:
@@ -46,6 +62,7 @@ class SharedEncoder:
         self._urgent: deque[_Job] = deque()
         self._patient: deque[_Job] = deque()
         self._wake = threading.Condition()
+        self._here = threading.local()
         self._is_closed = False
         self._round = 0
         self._threads = inner.start_threads(self._work)
@@ -53,6 +70,21 @@ class SharedEncoder:
     def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
         """Vectors [len(texts), dim], before everybody who can wait."""
         return self._in_portions(self._urgent, texts, kind)
+
+    @property
+    def is_on_cores(self) -> bool:
+        """Whether encodings take the cores that everything else needs: `follow` gains by it."""
+        return self._together == 1
+
+    def follow(self, text: str, kind: Kind, then: Callable[[Floats], Result]) -> Future[Result]:
+        """Encode a text, then do something with its vector [dim] in the thread that made it.
+
+        Args:
+            text: before everybody who can wait.
+            kind: of the text.
+            then: must not wait for anybody, because others wait behind it; may encode.
+        """
+        return self._ask(self._urgent, _Job([text], kind, lambda vectors: then(vectors[0]))).result
 
     @property
     def patient(self) -> PatientEncoder:
@@ -73,6 +105,8 @@ class SharedEncoder:
 
     def _in_portions(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> Floats:
         """Many texts one portion for each thread after the other: nobody else waits for more."""
+        if getattr(self._here, "is_encoding", False):  # it would wait for itself
+            return self._encode_here(texts, kind)
         size = self._together
         portions = [texts[i : i + size] for i in range(0, len(texts), size)] or [texts]
         asked: deque[_Job] = deque()
@@ -80,12 +114,11 @@ class SharedEncoder:
         for portion in portions:
             if len(asked) == self._lanes:
                 found.append(asked.popleft().result.result())
-            asked.append(self._ask(queue, portion, kind))
+            asked.append(self._ask(queue, _Job(portion, kind)))
         found += [job.result.result() for job in asked]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def _ask(self, queue: deque[_Job], texts: Sequence[str], kind: Kind) -> _Job:
-        job = _Job(texts, kind)
+    def _ask(self, queue: deque[_Job], job: _Job) -> _Job:
         with self._wake:
             if self._is_closed:
                 raise ModelError("the encoder is closed: the service is going down")
@@ -94,9 +127,12 @@ class SharedEncoder:
         return job
 
     def _work(self) -> None:
+        self._here.is_encoding = True
         while jobs := self._next():
+            # Whoever gave up meanwhile is not encoded for.
+            wanted = [job for job in jobs if job.result.set_running_or_notify_cancel()]
             for kind in ("query", "document"):
-                if some := [job for job in jobs if job.kind == kind]:
+                if some := [job for job in wanted if job.kind == kind]:
                     self._encode(some, kind)
 
     def _next(self) -> list[_Job]:
@@ -108,7 +144,9 @@ class SharedEncoder:
             self._round += 1
             if self._patient and (not self._urgent or self._round % _TURNS == 0):
                 jobs.append(self._patient.popleft())
-            while self._urgent and sum(len(job.texts) for job in jobs) < self._together:
+            share = min(_IN_A_ROW, -(-len(self._urgent) // self._lanes))
+            most = max(self._together, share)
+            while self._urgent and sum(len(job.texts) for job in jobs) < most:
                 jobs.append(self._urgent.popleft())
             return jobs
 
@@ -116,13 +154,20 @@ class SharedEncoder:
         try:
             vectors = self._encode_here([text for job in jobs for text in job.texts], kind)
         except BaseException as error:  # noqa: BLE001 (whoever asked has to know)
-            for job in jobs:
-                job.result.set_exception(error)
+            if len(jobs) == 1:
+                jobs[0].result.set_exception(error)
+                return
+            for job in jobs:  # nobody fails for another's text
+                self._encode([job], kind)
             return
-        done = 0
-        for job in jobs:
-            job.result.set_result(vectors[done : done + len(job.texts)])
-            done += len(job.texts)
+        ends = np.cumsum([len(job.texts) for job in jobs])
+        shares = list(zip(jobs, np.split(vectors, ends[:-1]), strict=True))
+        for job, own in shares:
+            if job.then is None:
+                job.result.set_result(own)
+        # The event loop is woken when all are followed up, not between one and the next.
+        for tell in [job.followed(own) for job, own in shares if job.then is not None]:
+            tell()
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,11 @@ class StageTimes:
         try:
             yield
         finally:
-            took = time.perf_counter() - began
-            self.seconds[name] = self.seconds.get(name, 0.0) + took
+            self.add(name, since=began)
+
+    def add(self, name: str, *, since: float) -> None:
+        """A stage that began at this moment of `time.perf_counter` and ends now."""
+        self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - since
 
     def header(self) -> str:
         """For `Server-Timing`, in milliseconds; `total` is since the request's head was read."""

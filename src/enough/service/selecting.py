@@ -122,13 +122,22 @@ class Selecting:
 
     def look(self, asked: Asked, times: StageTimes) -> tuple[Selected, Walked]:
         """The same, and what was known when it was decided: the pool, its tokens, the rules."""
-        asked = replace(asked, request=checked_request(asked.request))
-        request, name = asked.request, self._policy_name(asked)
-        if name == "controller":
-            self._controller(asked.lambda_).require_task(request.task.name)
-        memory = self._memories.of(asked.tenant, request.user)
+        asked = self.checked(asked)
         with times.stage("encode"):
-            vector = self._encoder.encode([request.query], "query")[0]
+            vector = self._encoder.encode([asked.request.query], "query")[0]
+        return self.decided(asked, vector, times)
+
+    def checked(self, asked: Asked) -> Asked:
+        """The question as it is to be answered; what is wrong with it is raised as by `select`."""
+        asked = replace(asked, request=checked_request(asked.request))
+        if self._policy_name(asked) == "controller":
+            self._controller(asked.lambda_).require_task(asked.request.task.name)
+        return asked
+
+    def decided(self, asked: Asked, vector: Floats, times: StageTimes) -> tuple[Selected, Walked]:
+        """What `look` gives for a checked question, its query's vector [dim] being there."""
+        request, name = asked.request, self._policy_name(asked)
+        memory = self._memories.of(asked.tenant, request.user)
         encoder = RememberedEncoder(self._encoder, self._memories, memory, (request.query, vector))
         with times.stage("retrieve"):
             controls = LeakageControls(

@@ -6,7 +6,7 @@ In: a configuration. Out: a `Service`, which routes take from the application.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
@@ -63,11 +63,14 @@ class Service:
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
         """Run what blocks; given up after the time limit, though the thread goes on to its end."""
-        loop = asyncio.get_running_loop()
+        return await self.in_time(asyncio.get_running_loop().run_in_executor(self._threads, work))
+
+    async def in_time(self, work: Awaitable[Result]) -> Result:
+        """What somebody else computes, given up after the time limit."""
         limit = self.config.limits.timeout_s
         try:
             async with asyncio.timeout(limit):
-                return await loop.run_in_executor(self._threads, work)
+                return await work
         except TimeoutError:
             raise ProblemError(
                 504, "timeout", f"not done after {limit:g} s; what was stored stays, ask again"

@@ -33,6 +33,11 @@ class StoreDoor:
         except (StoreUnavailableError, StoreBusyError) as error:  # others are not going to pass
             log.warning("the store is away, asking again at every request: %s", error)
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the database is in this process: it answers without anybody else's turn."""
+        return not self._config.is_postgresql
+
     def open(self) -> SqlStore:
         """The store.
 

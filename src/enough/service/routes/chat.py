@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from enough.errors import BudgetError, DataError
 from enough.online.selected import Selected
-from enough.service.asking import asked_by
+from enough.service.asking import select_for
 from enough.service.bodies import ChatBody, ChatIn, ChatOptions, ModelsList, SelectIn
 from enough.service.chat import last_of_user, text_of_message
 from enough.service.chat_events import as_events, with_usage
@@ -106,13 +106,7 @@ async def _selected(request: Request, body: ChatIn) -> Selected | None:
         policy=options.policy,
         explain=False,
     )
-
-    def work() -> Selected:
-        selected = service.machinery.selecting.select(asked_by(service, tenant, question), times)
-        service.measures.selection(selected)
-        return selected
-
-    return await service.in_thread(work)
+    return await select_for(service, tenant, question, times, lambda _, found: found)
 
 
 async def _local(service: Service, sent: dict[str, Any]) -> dict[str, Any]:

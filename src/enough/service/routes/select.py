@@ -7,10 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Request
 
 from enough.online.selected import Selected
-from enough.service.asking import asked_by, selection_body
+from enough.service.asking import select_for, selection_body
 from enough.service.bodies import AnswerBody, AnswerIn, SelectedBody, SelectIn
 from enough.service.guard import GuardedRoute, needs
 from enough.service.replies import Reply
+from enough.service.selecting import Asked
 from enough.service.state import Service, service_of
 from enough.service.upstream import text_of
 from enough.store.values import Scope
@@ -24,13 +25,10 @@ async def select(request: Request, body: SelectIn) -> Reply:
     """The records a request is better off with, in the order of the prompt, and why."""
     service, tenant, times = service_of(request), request.state.key.tenant, request.state.times
 
-    def work() -> Reply:
-        asked = asked_by(service, tenant, body)
-        selected = service.machinery.selecting.select(asked, times)
-        service.measures.selection(selected)
+    def reply(asked: Asked, selected: Selected) -> Reply:
         return Reply(selection_body(service, asked, selected))
 
-    return await service.in_thread(work)
+    return await select_for(service, tenant, body, times, reply)
 
 
 @router.post("/v1/answer", response_model=AnswerBody)
@@ -38,14 +36,8 @@ async def select(request: Request, body: SelectIn) -> Reply:
 async def answer(request: Request, body: AnswerIn) -> Reply:
     """The same, then exactly one call of the model."""
     service, tenant, times = service_of(request), request.state.key.tenant, request.state.times
-
-    def work() -> Selected:
-        asked = asked_by(service, tenant, body.model_copy(update={"explain": False}))
-        selected = service.machinery.selecting.select(asked, times)
-        service.measures.selection(selected)
-        return selected
-
-    selected = await service.in_thread(work)
+    question = body.model_copy(update={"explain": False})
+    selected = await select_for(service, tenant, question, times, lambda _, found: found)
     with times.stage("generate"):
         most = body.max_tokens or selected.request.task.max_answer_tokens
         text, model = await _written(service, selected, most)
