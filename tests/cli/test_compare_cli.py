@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,44 @@ def test_bad_names_and_folders(labels: Path, log: Path, tmp_path: Path) -> None:
         invoke("compare", log, "--labels", labels, "--controller", "a/x", "--controller", "b/x")
     with pytest.raises(DataError, match="no such folder"):
         invoke("aggregate", tmp_path / "nowhere", tmp_path / "x", log, "--out", tmp_path / "y")
+
+
+def test_without_labels_a_controller_brings_its_scales(
+    labels: Path, log: Path, tmp_path: Path
+) -> None:
+    """Judged alike, by the settings the labels were made with, on data that has no labels."""
+    ours = trained(labels, log, tmp_path / "ours")
+    options = ["--controller", ours, "--requests", 5, "--json"]
+    expected = json.loads(invoke("compare", log, "--labels", labels, *options))
+    how = tmp_path / "settings.toml"
+    assert json.loads(invoke("compare", log, "--teacher", how, *options)) == expected
+    table = invoke("compare", log, "--teacher", how, *options[:-1])
+    assert "the users given" in " ".join(table.split())
+    with pytest.raises(ConfigError, match="--labels or --teacher, not both"):
+        invoke("compare", log, "--labels", labels, "--teacher", how)
+    other = log.with_name("other")
+    log.rename(other)
+    with pytest.raises(DataError, match=r"ours: has no scale of LaMP-2 \(but of LaMP-7\)"):
+        dump_as_movies(other)
+        invoke("compare", other, "--teacher", how, *options)
+
+
+def dump_as_movies(folder: Path) -> None:
+    """The same log under another task."""
+    from enough.data.task_file import TASK_FILE, task_as_toml
+    from enough.tasks import task_named
+
+    task = dataclasses.replace(task_named("LaMP-7"), name="LaMP-2")
+    (folder / TASK_FILE).write_text(task_as_toml(task))
+
+
+def test_bundled_controllers_have_their_adapter() -> None:
+    from enough.controller.bundled import adapter_beside
+    from enough.generators.config import locate_adapter
+
+    for name in ("lamp", "synthetic"):
+        beside = adapter_beside(Path(name))
+        assert beside is not None
+        assert locate_adapter(beside).name == name
+    assert adapter_beside(Path("controllers/lamp")) is None
+    assert adapter_beside(Path("mine")) is None

@@ -17,8 +17,8 @@ from enough.diagnostics.stopping.held_out_trees import held_out
 from enough.diagnostics.stopping.stop_audit import StopAudit, Trajectory, audit, trajectory_of
 from enough.diagnostics.stopping.stop_errors import StopErrorRow, StopErrorsConfig, measure, section
 from enough.errors import DataError
-from enough.evaluation.compare_run import labelled_users
 from enough.evaluation.intervals import Interval
+from enough.evaluation.yardstick import labelled_users
 from enough.labels.folder import LabelFolder
 from enough.parquet_rows import read_parquet, write_parquet
 from enough.prompts.profile_sequences import Profile

@@ -15,7 +15,7 @@ import torch
 from transformers import AutoModel, BertConfig, BertModel
 
 from enough.errors import ModelError
-from enough.retrieval.bert_graph import bert_graph, fits
+from enough.retrieval.bert_graph import bert_graph, fits, is_exact_together
 from enough.retrieval.encoders import load_encoder
 from enough.retrieval.transformer_encoder import TransformerEncoder, pool
 from tests.retrieval.tiny import save_bert, save_qwen
@@ -81,6 +81,24 @@ def test_bits_are_the_same_every_time_and_in_every_thread(bert: Any) -> None:
     assert len(found) == 14
     for vectors in found[1:]:
         assert all(map(torch.equal, found[0], vectors))
+
+
+def test_where_company_changes_a_bit_texts_go_alone(
+    bert: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = rows(bert.config.vocab_size, LENGTHS)
+    graph = bert_graph(bert, "mean", normalise=True)
+    assert is_exact_together(graph, some)
+
+    def rounded_otherwise(given: list[torch.Tensor]) -> list[torch.Tensor]:
+        return [vector + (len(given) > 2) * 1e-7 for vector in graph(given)]
+
+    assert is_exact_together(rounded_otherwise, some[:2])
+    assert not is_exact_together(rounded_otherwise, some)
+    with torch.inference_mode():
+        monkeypatch.setattr("torch.jit.freeze", lambda _: rounded_otherwise)
+        careful = bert_graph(bert, "mean", normalise=True)(some)
+        assert all(map(torch.equal, careful, (graph([row])[0] for row in some)))
 
 
 def test_which_models_it_can_stand_for(bert: Any, tmp_path: Path) -> None:

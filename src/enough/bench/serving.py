@@ -12,7 +12,9 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import cycle
 
@@ -25,10 +27,11 @@ from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import DataError
 from enough.records import Dataset, Request
 from enough.retrieval.encoders import load_encoder
+from enough.service.encoding import SharedEncoder
 from enough.tasks import task_named
 
 _HISTORY = 40  # records of a user, so that pools are full
-_BATCH = 64  # queries the encoder alone is given together
+_BATCH = 64  # queries the usual encoder is given together
 _PARTS = 3  # not more: at the end of each, some clients have nothing left to ask
 
 
@@ -48,8 +51,8 @@ class ServeBench:
         encode_p50_ms: of encoding one query, as the service saw it.
         one_per_s: requests per second of one client.
         many_per_s: of `clients` at once.
-        encoder_per_s: queries per second of the service's encoder alone, in batches, in turn with
-            them.
+        encoder_per_s: queries per second of the service's encoder alone, as many waiting as there
+            are clients, in turn with them.
         ratio: many_per_s over encoder_per_s.
         usual_per_s: the same of the encoder as transformers runs it, in padded batches.
         usual_ratio: many_per_s over usual_per_s.
@@ -198,22 +201,33 @@ def _in_turn(
 
     What else runs here hits all of them.
     """
-    encoder, usual = load_encoder(), UsualBatches(_BATCH)
+    encoder, usual = SharedEncoder(load_encoder()), UsualBatches(_BATCH)
     queries = [task_named(str(one["task"])).query_of(str(one["input"])) for one in questions]
-    encoder.encode(queries[:2], "query")
+    _alone(encoder, queries[:clients], clients)
     usual.seconds(queries[:2])
     parts: list[Driven] = []
     alone_s = usual_s = 0.0
     size = max(clients, -(-len(questions) // _PARTS))
     for start in range(0, len(questions), size):
         some = queries[start : start + size]
-        began = time.perf_counter()
-        for first in range(0, len(some), _BATCH):
-            encoder.encode(some[first : first + _BATCH], "query")
-        alone_s += time.perf_counter() - began
+        alone_s += _alone(encoder, some, clients)
         usual_s += usual.seconds(some)
         parts.append(service.ask(questions[start : start + size], clients))
+    encoder.close()
     return joined(parts), len(queries) / alone_s, len(queries) / usual_s
+
+
+def _alone(encoder: SharedEncoder, queries: Sequence[str], waiting: int) -> float:
+    """Seconds to encode all of them as the service does, so many waiting, and nothing else."""
+    began = time.perf_counter()
+    asked: deque[Future[None]] = deque()
+    for query in queries:
+        if len(asked) == waiting:
+            asked.popleft().result()
+        asked.append(encoder.follow(query, "query", lambda _: None))
+    while asked:
+        asked.popleft().result()
+    return time.perf_counter() - began
 
 
 def _lasting(

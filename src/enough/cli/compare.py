@@ -1,4 +1,4 @@
-"""`enough compare`: controllers beside fixed lengths, on users nobody learnt from."""
+"""`enough compare`: controllers beside fixed lengths, on held-out users."""
 
 from __future__ import annotations
 
@@ -21,16 +21,28 @@ if TYPE_CHECKING:
 
     from enough.evaluation.compare_run import Comparison
     from enough.evaluation.comparison import Line
+    from enough.evaluation.yardstick import Yardstick
     from enough.labels.config import LabelConfig
     from enough.records import Dataset
     from enough.teacher.components import TargetConfig
 
 
 def compare(
-    data: Annotated[list[Path], typer.Argument(help="The folders that were labelled.")],
-    labels: Annotated[Path, typer.Option(help="Folder of `enough label`: teacher and scales.")],
+    data: Annotated[list[Path], typer.Argument(help="Folders with logs or LaMP files.")],
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Folder of `enough label`: teacher, scales, and who was learnt from."),
+    ] = None,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(help="Without labels: the TOML file they were, or would be, made with."),
+    ] = None,
     controller: Annotated[
-        list[str] | None, typer.Option(help="A folder of `enough train`, or NAME=FOLDER; repeat.")
+        list[str] | None,
+        typer.Option(
+            help="A folder of `enough train`, a bundled one, or NAME=FOLDER; repeat. Without "
+            "labels, the bundled default if none is given."
+        ),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
     requests: Annotated[
@@ -48,7 +60,8 @@ def compare(
     """Net utility, gain, tokens and harm of controllers and fixed lengths, with intervals.
 
     The best fixed length is chosen on the slice "select"; the slice "report" is reported. Scores
-    are kept: run it again to go on, or with another controller.
+    are kept: run it again to go on, or with another controller. Without --labels, units of gain
+    are those the first controller was trained with, and nobody checks whom it learnt from.
     """
     from enough.config import load_config
     from enough.data.folders import read_folder
@@ -57,8 +70,6 @@ def compare(
     from enough.evaluation.oracle_study import require_same_generator
     from enough.generators.loading import load_configured
     from enough.generators.score_cache import CachedGenerator
-    from enough.labels.config import LabelConfig
-    from enough.labels.folder import LabelFolder
     from enough.teacher.preparation import load_stages
 
     check_writable(rows)
@@ -68,16 +79,17 @@ def compare(
         settings = dataclasses.replace(settings, requests=requests)
     if settings.returning and publish is None:
         raise ConfigError("returning = true needs --publish FILE: nothing else shows those rows")
-    teacher = LabelConfig.of_folder(LabelFolder(labels))
+    folders, yardstick = _judged_by(labels, teacher, controller or [])
     datasets = [read_folder(one) for one in data]
     with progress_bars() as update:
-        stages = load_stages(teacher.retrieval, teacher.matching)
-        contenders = load_contenders(named_folders(controller or []), stages.encoder)
-        generator = CachedGenerator(load_configured(teacher.generator))
-        require_same_generator(labels, generator)
+        stages = load_stages(yardstick.teacher.retrieval, yardstick.teacher.matching)
+        contenders = load_contenders(folders, stages.encoder)
+        generator = CachedGenerator(load_configured(yardstick.teacher.generator))
+        if labels is not None:
+            require_same_generator(labels, generator)
         found = run_comparison(
             datasets,
-            labels,
+            yardstick,
             contenders,
             stages=stages,
             generator=generator,
@@ -85,15 +97,42 @@ def compare(
             on_step=update,
         )
     if publish is not None:
-        _publish(publish, found, teacher, datasets)
+        _publish(publish, found, yardstick.teacher, datasets)
     if rows is not None:
         every = (row for point in found.points for row in found.rows(point))
         write_json_lines(rows, map(dataclasses.asdict, every))
     if as_json:
         typer.echo(json.dumps(_report(found), indent=2))
         return
+    users = "users nobody learnt from" if labels is not None else "the users given"
     for point in found.points:
-        print_lines(found.lines(point, "all"), point)
+        print_lines(found.lines(point, "all"), point, users)
+
+
+def _judged_by(
+    labels: Path | None, teacher: Path | None, given: Sequence[str]
+) -> tuple[dict[str, Path], Yardstick]:
+    """Folders of the controllers, and what they are judged by."""
+    from enough.config import load_config
+    from enough.controller.bundled import DEFAULT_CONTROLLER, adapter_beside, locate_controller
+    from enough.controller.checkpoint import load_controller
+    from enough.errors import ConfigError
+    from enough.evaluation.yardstick import Yardstick
+    from enough.generators.config import GeneratorConfig
+    from enough.labels.config import LabelConfig
+
+    if labels is not None:
+        if teacher is not None:
+            raise ConfigError("labels say how they were made: give --labels or --teacher, not both")
+        return named_folders(given), Yardstick.of_labels(labels)
+    folders = named_folders(given or [DEFAULT_CONTROLLER])
+    first = next(iter(folders.values()))
+    if teacher is not None:
+        how = load_config(teacher, LabelConfig)
+    else:
+        how = LabelConfig(generator=GeneratorConfig(adapter=adapter_beside(first)))
+    trained = load_controller(locate_controller(first))
+    return folders, Yardstick.of_controller(trained, first, how)
 
 
 def _publish(
@@ -126,14 +165,15 @@ def _report(found: Comparison) -> list[dict[str, Any]]:
     ]
 
 
-def print_lines(lines: Sequence[Line], point: TargetConfig) -> None:
+def print_lines(
+    lines: Sequence[Line], point: TargetConfig, users: str = "users nobody learnt from"
+) -> None:
     """A table for people, no wider than a plain terminal."""
     from rich.console import Console
     from rich.table import Table
 
     table = Table(
-        title=f"{lines[0].requests} requests of users nobody learnt from, β {point.beta:g}, "
-        f"λ {point.lambda_:g}",
+        title=f"{lines[0].requests} requests of {users}, β {point.beta:g}, λ {point.lambda_:g}",
         caption="J: net utility, with a 95% interval over users · Δ: J less that of the best fixed "
         "k, which was chosen on other users · gain: in units of the task's scale · harm: requests "
         "worse off than without history · none: requests without a record · gap: promised less "

@@ -1,7 +1,8 @@
 """Controllers that come with the package, by name.
 
 In: a plain name or a folder. Out: the folder. The default one was trained on six real tasks with
-the default encoder and generator; for any other of these it says nothing.
+the default encoder and generator; for any other of these it says nothing. A bundled controller has
+learnt what records do to the generator with the bundled adapter of the same name.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from enough.controller.checkpoint import SETTINGS, Trained, load_controller
+from enough.generators.config import bundled_adapters
 
 DEFAULT_CONTROLLER = "lamp"
 
@@ -19,6 +21,12 @@ def locate_controller(name: Path) -> Path:
     bundled = Path(str(resources.files("enough"))) / "controllers" / name
     is_name = len(name.parts) == 1 and not name.is_absolute()
     return bundled if is_name and (bundled / SETTINGS).is_file() else name.expanduser()
+
+
+def adapter_beside(controller: Path) -> Path | None:
+    """The adapter a bundled controller was trained with, by name; None for any other one."""
+    is_bundled = locate_controller(controller) != controller.expanduser()
+    return controller if is_bundled and controller.name in bundled_adapters() else None
 
 
 def default_controller(*, encoder: str, tokenizer: str) -> Trained | None:

@@ -24,6 +24,7 @@ from enough.evaluation.oracle_study import judged, scored_requests
 from enough.evaluation.planted import Planted, planted
 from enough.evaluation.sufficiency import FIXED, SufficiencyRow
 from enough.evaluation.workshop import Workshop
+from enough.evaluation.yardstick import Yardstick
 from enough.labels.folder import LabelFolder
 from enough.online.policy import ControllerPolicy
 from enough.online.untrained import UntrainedConfig, UntrainedSelector
@@ -144,7 +145,7 @@ def _compare(
         others[BUNDLED] = ControllerPolicy(bundled, encoder)
     return run_comparison(
         shop.datasets,
-        labels,
+        Yardstick.of_labels(labels),
         contenders,
         stages=shop.stages,
         generator=generator,

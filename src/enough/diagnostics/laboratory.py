@@ -17,9 +17,9 @@ from enough.data.splits import draw_examples
 from enough.diagnostics.study import Study, StudyConfig, open_study
 from enough.diagnostics.tried import Tried
 from enough.errors import BudgetError, DataError
-from enough.evaluation.compare_run import labelled_users, require_unseen
 from enough.evaluation.metrics import oriented
 from enough.evaluation.sufficiency import selected_profile
+from enough.evaluation.yardstick import labelled_users, require_unseen
 from enough.generators.answer_cache import RememberingGenerator
 from enough.generators.loading import load_open
 from enough.generators.score_cache import CachedGenerator

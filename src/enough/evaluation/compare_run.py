@@ -1,26 +1,26 @@
 """A comparison of controllers with fixed lengths on held-out users: who is asked, who is compared.
 
-In: data sets, a label folder whose teacher and scales are used, controllers. Out: `JudgedRequest`s
-of two slices: one to choose the best fixed length on, one to report. Users of the labels are in
-neither; that is checked. What such users ask later may be judged, too; it is kept apart.
+In: data sets, a yardstick, controllers. Out: `JudgedRequest`s of two slices: one to choose the best
+fixed length on, one to report. Users of the labels are in neither; that is checked where labels are
+at hand. What such users ask later may be judged, too; it is kept apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from enough.baselines.fixed import FixedLength
 from enough.config import require_at_least
+from enough.controller.bundled import locate_controller
 from enough.controller.checkpoint import load_controller
 from enough.data.splits import SliceConfig, draw_examples, returning
 from enough.errors import ConfigError, DataError
 from enough.evaluation.comparison import Line, best_fixed, compare, with_best_fixed
 from enough.evaluation.outcomes import JudgedRequest, Outcome, judge_selectors, outcomes
-from enough.labels.config import LabelConfig
-from enough.labels.folder import LabelFolder
+from enough.evaluation.yardstick import Yardstick, require_unseen
 from enough.online.policy import ControllerPolicy
 from enough.progress import OnStep, silent
 from enough.protocols import Encoder, Generator, Selector
@@ -84,10 +84,10 @@ class Contender:
 
 
 def load_contenders(folders: Mapping[str, Path], encoder: Encoder) -> list[Contender]:
-    """Controllers by name."""
+    """Controllers by name, in folders or bundled."""
     found = []
     for name, folder in folders.items():
-        trained = load_controller(folder, encoder=encoder.fingerprint)
+        trained = load_controller(locate_controller(folder), encoder=encoder.fingerprint)
         policy, seed = ControllerPolicy(trained, encoder), trained.report.get("seed")
         found.append(Contender(name, policy, trained.point, seed))
     return found
@@ -101,7 +101,7 @@ class Comparison:
         reported, chosen_on: requests of the two slices.
         returning: requests of users whom somebody learnt from, by the slice of their earlier ones,
             if they were asked for.
-        scales: of the labels.
+        scales: of the yardstick.
         contenders: controllers.
         others: names of further selectors.
         config: which lengths stood beside them.
@@ -135,7 +135,7 @@ class Comparison:
 
 def run_comparison(
     datasets: Sequence[Dataset],
-    labels: Path,
+    yardstick: Yardstick,
     contenders: Sequence[Contender],
     *,
     stages: Stages,
@@ -145,15 +145,15 @@ def run_comparison(
     on_step: OnStep = silent,
 ) -> Comparison:
     """Choose and score on all slices; `others` are selectors that know no operating point."""
-    folder = LabelFolder(labels)
-    teacher, seen = LabelConfig.of_folder(folder), labelled_users(folder)
+    yardstick.require_scales(datasets)
+    teacher = yardstick.teacher
     contending = {one.name: one.policy for one in contenders} | dict(others or {})
 
     def drawn(split: str) -> list[Drawn]:
         found = []
         for dataset in datasets:
             some = draw_examples(dataset, split, config.requests, config.seed, teacher.slices)
-            require_unseen(some, seen, split)
+            require_unseen(some, yardstick.seen, split)
             found.append((dataset, some))
         return found
 
@@ -179,7 +179,7 @@ def run_comparison(
         chosen_on=judged(chosen_on, {}, config.choose_on),
         reported=judged(reported, contending, config.split),
         returning={name: judged(asked, contending) for name, asked in later.items()},
-        scales=folder.scales(),
+        scales=yardstick.scales,
         contenders=contenders,
         others=tuple(others or ()),
         config=config,
@@ -193,19 +193,3 @@ def _later(datasets: Sequence[Dataset], slices: SliceConfig) -> dict[str, list[D
         for name, examples in returning(dataset, slices).items():
             found.setdefault(name, []).append((dataset, examples))
     return found
-
-
-def labelled_users(folder: LabelFolder) -> set[tuple[str, str]]:
-    """(task, user) of everybody in a folder of labels."""
-    return {(tree.of.task, tree.of.user) for part in folder.read() for tree in part.trees}
-
-
-def require_unseen(examples: Iterable[Example], seen: set[tuple[str, str]], split: str) -> None:
-    """Refuse requests of (task, user) pairs that labels were made of."""
-    for example in examples:
-        request = example.request
-        if (request.task.name, request.user) in seen:
-            raise DataError(
-                f"user {request.user!r} of {split!r} is among the labelled ones; label the slice "
-                '"label" (`split = "label"`), and compare on "report"'
-            )

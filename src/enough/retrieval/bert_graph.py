@@ -3,7 +3,9 @@
 In: a `BertModel` of transformers in float32. Out: a vector for every row of token ids, equal to the
 module's to within rounding. Python's lock is free for the whole of the call, where a module takes
 it back after every operation; weights lie as oneDNN reads them, and queries, keys and values are
-one product. Each text goes alone, so there is no padding and no mask, and company changes no bit.
+one product. Texts that come together share their products and each attends to itself, so there is
+no mask and weights are read once for all of them. Company must change no bit: that is tried when
+the graph is made, and where it does, each text goes alone.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from torch.nn import functional
 Graph = Callable[[list[Tensor]], list[Tensor]]
 Pooling = Literal["mean", "cls", "last"]
 _USUAL_TOKENS = 32  # what weights are laid out for; others are as right and hardly slower
+_STEP = 32  # several texts are filled up to a multiple of it, so that there are few shapes
+_TRIED = (2, 9, 16, 27, 40, 64, 130)  # lengths of texts that go together when a graph is tried
 # Products whose code is kept by torch's wrapper of oneDNN and by oneDNN itself. Every length of a
 # text needs four of its own, about 2.5 MB: with their default of 1,024 each, a process that meets
 # all lengths grows by 700 MB. So many serve fifty lengths; making them anew costs 1 or 2 ms.
@@ -49,7 +53,21 @@ def bert_graph(model: Any, pooling: Pooling, *, normalise: bool) -> Graph:
         warnings.simplefilter("ignore", DeprecationWarning)
         graph = torch.jit.script(_Bert(model, pooling, normalise=normalise).eval())
         frozen: Graph = torch.jit.freeze(graph)
-    return frozen
+    longest = model.config.max_position_embeddings
+    tried = [torch.arange(min(length, longest)) % model.config.vocab_size for length in _TRIED]
+    return frozen if is_exact_together(frozen, tried) else _one_by_one(frozen)
+
+
+@torch.inference_mode()
+def is_exact_together(graph: Graph, rows: list[Tensor]) -> bool:
+    """Whether every text has the bits it has alone; a library may sum larger products otherwise."""
+    alone = [graph([row])[0] for row in rows]
+    together = [graph(rows[:count]) for count in range(2, len(rows) + 1)]
+    return all(torch.equal(*pair) for some in together for pair in zip(some, alone, strict=False))
+
+
+def _one_by_one(graph: Graph) -> Graph:
+    return lambda rows: [graph([row])[0] for row in rows]
 
 
 def _has_onednn() -> bool:
@@ -111,22 +129,27 @@ class _Layer(nn.Module):
         self.narrow = _Linear(narrow.weight, narrow.bias, "none")
         self.last_norm = _Norm(layer.output.LayerNorm)
 
-    def forward(self, x: Tensor) -> Tensor:
-        length, dim = x.shape
-        qkv = self.qkv(x).view(length, 3, self.heads, dim // self.heads)
-        query, key, value = qkv.permute(1, 2, 0, 3).unsqueeze(1).unbind(0)  # [1, heads, length, d]
-        seen = functional.scaled_dot_product_attention(query, key, value)
-        x = self.norm(self.out(seen[0].transpose(0, 1).reshape(length, dim)) + x)
+    def forward(self, x: Tensor, lengths: list[int]) -> Tensor:
+        """From [sum of lengths, dim] to the same."""
+        dim = x.shape[1]
+        seen: list[Tensor] = []
+        for own in self.qkv(x).split_with_sizes(lengths):
+            qkv = own.view(own.shape[0], 3, self.heads, dim // self.heads)
+            query, key, value = qkv.permute(1, 2, 0, 3).unsqueeze(1).unbind(0)  # [1, heads, n, d]
+            read = functional.scaled_dot_product_attention(query, key, value)
+            seen.append(read[0].transpose(0, 1).reshape(own.shape[0], dim))
+        x = self.norm(self.out(torch.cat(seen)) + x)
         made: Tensor = self.last_norm(self.narrow(self.wide(x)) + x)
         return made
 
 
 class _Bert(nn.Module):
-    __constants__ = ("normalise", "pooling")
+    __constants__ = ("normalise", "pooling", "step")
 
     def __init__(self, model: Any, pooling: Pooling, *, normalise: bool) -> None:
         super().__init__()
         self.pooling, self.normalise = pooling, normalise
+        self.step = min(_STEP, model.config.max_position_embeddings)
         parts = model.embeddings
         self.words = parts.word_embeddings.weight.detach()
         types = parts.token_type_embeddings.weight[0]  # a text alone has one type of token
@@ -136,12 +159,19 @@ class _Bert(nn.Module):
         self.layers = nn.ModuleList([_Layer(layer, heads) for layer in model.encoder.layer])
 
     def forward(self, rows: list[Tensor]) -> list[Tensor]:
-        return [self.vector(ids) for ids in rows]
-
-    def vector(self, ids: Tensor) -> Tensor:
-        x = self.norm(functional.embedding(ids, self.words) + self.places[: ids.shape[0]])
+        ids, lengths = torch.cat(rows), [row.shape[0] for row in rows]
+        missing = -ids.shape[0] % self.step
+        if len(rows) > 1 and missing > 0:
+            ids = functional.pad(ids, [0, missing])
+            lengths.append(missing)  # one more text, which nobody asked for
+        places = torch.cat([self.places[:length] for length in lengths])
+        x = self.norm(functional.embedding(ids, self.words) + places)
         for layer in self.layers:
-            x = layer(x)
+            x = layer(x, lengths)
+        return [self.pooled(text) for text in x.split_with_sizes(lengths)[: len(rows)]]
+
+    def pooled(self, x: Tensor) -> Tensor:
+        """[dim] from [length, dim]."""
         if self.pooling == "mean":
             pooled = x.mean(dim=0)
         elif self.pooling == "cls":

@@ -15,7 +15,7 @@ from enough.controller.labelled_folder import LabelledData, read_labelled
 from enough.controller.visiting import visited_states
 from enough.data.splits import draw_examples
 from enough.diagnostics.laboratory import Laboratory
-from enough.evaluation.compare_run import labelled_users, require_unseen
+from enough.evaluation.yardstick import labelled_users, require_unseen
 from enough.labels.config import LabelConfig
 from enough.labels.folder import LabelFolder
 from enough.labels.visits import Visits
