@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import time
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,13 @@ def test_a_wrong_task_file_says_what_is_wrong(tmp_path: Path, text: str, message
     file.write_text(text)
     with pytest.raises((ConfigError, UnknownNameError), match=message):
         load_task(file)
+
+
+def test_a_query_is_found_in_linear_time() -> None:
+    """From each of many beginnings a search would go to the end: hours, for some megabytes."""
+    began = time.perf_counter()
+    for text in ('[1]: "' * 150_000, '" [2]: "' * 150_000, '[1]: "' + '" [2]: ' * 150_000):
+        for task in LAMP_TASKS.values():
+            with contextlib.suppress(ValueError):
+                task.query_of(text)
+    assert time.perf_counter() - began < 5

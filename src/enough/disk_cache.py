@@ -11,6 +11,7 @@ import hashlib
 import os
 import sqlite3
 import threading
+import time
 import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,6 +23,7 @@ import platformdirs
 from enough.errors import CacheError
 
 _FORMAT = 1
+_PATIENCE_S = 60.0  # while others write
 _BATCH = 500  # below SQLite's limit on bound variables in every build
 
 
@@ -122,17 +124,30 @@ class DiskCache:
         if held is not None and held[0] == os.getpid():  # SQLite handles must not cross a fork
             connection: sqlite3.Connection = held[1]
             return connection
-        connection = sqlite3.connect(self.path, timeout=60, isolation_level=None)
+        connection = sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None)
+        try:
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._local.held = (os.getpid(), connection)
+        return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Make the file a cache if it is new; others may be doing the same."""
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("BEGIN")  # both from one moment
         (found,) = connection.execute("PRAGMA user_version").fetchone()
         (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        if found != _FORMAT and (found, tables) != (0, 0):
-            connection.close()
+        connection.execute("COMMIT")
+        if found == _FORMAT:
+            return
+        if (found, tables) != (0, 0):
             raise CacheError(
                 f"{self.path}: cache format {found}, this version reads {_FORMAT}; "
                 "move the file away to start a new one"
             )
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=NORMAL")
+        _write_ahead(connection)
         connection.execute("BEGIN IMMEDIATE")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS entry "
@@ -140,8 +155,19 @@ class DiskCache:
         )
         connection.execute(f"PRAGMA user_version={_FORMAT}")
         connection.execute("COMMIT")
-        self._local.held = (os.getpid(), connection)
-        return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch the file to WAL; of two that do so at once SQLite sends one away without waiting."""
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.02)
 
 
 _OPEN: weakref.WeakSet[DiskCache] = weakref.WeakSet()

@@ -28,9 +28,10 @@ def parse_moment(raw: object) -> Moment | None:
     if isinstance(raw, bool):
         raise ValueError(f"{raw!r} is not a time")
     if isinstance(raw, (int, float)):
-        # A bare year is far below any plausible epoch (1971 and later), so both can be accepted.
-        if isinstance(raw, int) and 1000 <= raw <= 9999:
-            return (raw,)
+        # A bare year is far below any plausible epoch (1971 and later), so both can be accepted;
+        # tables of numbers with gaps are often exported as floats.
+        if 1000 <= raw <= 9999 and raw == int(raw):
+            return (int(raw),)
         return _parts(datetime.fromtimestamp(raw, UTC))
     if not isinstance(raw, str):
         raise ValueError(f"{raw!r} is not a time")

@@ -36,6 +36,11 @@ class Record:
     metadata: tuple[tuple[str, str], ...] = ()
     source_id: str | None = None
 
+    @property
+    def letters(self) -> int:
+        """How long its texts are together."""
+        return len(self.context) + len(self.action) + sum(len(value) for _, value in self.metadata)
+
     def __hash__(self) -> int:
         """By its names alone: records are looked up all the time, and equal ones have these."""
         return hash((self.id, self.owner))

@@ -10,7 +10,7 @@ import pytest
 from enough.controller.crossfit import plain_targets
 from enough.controller.examples import LabelledRequest
 from enough.controller.judging import (
-    NetValues,
+    Predicted,
     StopDecisions,
     fit_stop_calibration,
     judge,
@@ -39,8 +39,9 @@ def seen(*requests: LabelledRequest) -> Labelled:
     return Labelled.of(requests, plain_targets(requests, POINT, "hindsight"))
 
 
-def predicted(actions: list[list[float]], stop: list[float]) -> NetValues:
-    return np.array(actions, np.float64), np.array(stop, np.float64)
+def predicted(actions: list[list[float]], stop: list[float]) -> Predicted:
+    values = np.array(actions, np.float64), np.array(stop, np.float64)
+    return Predicted(values, values)
 
 
 TAKES_BOTH = predicted([[2.0, 1.0], [9.0, 0.5], [0, 0], [0, 0]], [0.0, 0.2, 0.0, 0.0])
@@ -52,6 +53,17 @@ def test_the_policy_takes_labelled_actions_only() -> None:
     labels = seen(one())
     assert tree_policy(labels.requests[0], labels.rows[0], TAKES_BOTH) == (3, 2.0)
     assert tree_policy(labels.requests[0], labels.rows[0], STOPS_AT_ONCE) == (0, 0.0)
+
+
+def test_a_habit_weighs_choices_and_promises_nothing() -> None:
+    """With STOP .5 dearer and record 1 .1 cheaper: the choice changes, its own value is told."""
+    labels = seen(one())
+    own = predicted([[0.3, 0.4], [0, 0], [0, 0], [0, 0]], [0.0] * 4).own
+    cheap = np.array([[0.3, 0.3], [0, 0], [0, 0], [0, 0]])
+    found = Predicted((cheap - 0.05 * np.eye(4, 2), np.zeros(4)), own)
+    assert tree_policy(labels.requests[0], labels.rows[0], found) == (2, 0.4)
+    found = Predicted((cheap, np.full(4, 0.5)), own)
+    assert tree_policy(labels.requests[0], labels.rows[0], found) == (0, 0.0)
 
 
 def test_judge_by_hand() -> None:
@@ -78,8 +90,9 @@ def test_net_values_are_those_of_each_request_alone() -> None:
     labels = seen(*(labelled(size, seed=size) for size in (2, 5, 3)))
     model = controller()
     together = net_values(model, labels, POINT)
-    for place, (actions, stop) in enumerate(together):
-        ((alone, stop_alone),) = net_values(model, labels.some([place]), POINT)
+    for place, (actions, stop) in enumerate(one.compared for one in together):
+        (found,) = net_values(model, labels.some([place]), POINT)
+        alone, stop_alone = found.own
         assert actions.shape == (len(labels.rows[place].length), (2, 5, 3)[place])
         np.testing.assert_allclose(actions, alone, atol=1e-6)
         np.testing.assert_allclose(stop, stop_alone, atol=1e-6)

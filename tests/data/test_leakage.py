@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from enough.data.check import check_dataset, removal_lines
 from enough.data.duplicates import folded
-from enough.data.leakage import LeakageControls, LegalHistory, Reason
+from enough.data.leakage import LeakageControls, LegalHistory, Reason, Recognised
 from enough.data.logs import read_log_folder
 from enough.errors import ConfigError
 from enough.records import Dataset, Example, History, Record, Request
@@ -50,6 +51,20 @@ def test_the_target_and_records_of_its_source_go() -> None:
     )
     assert gone == {"m1": "target", "copy": "source id"}
     assert kept == ["m2", "m3"]
+
+
+def test_what_is_recognised_of_a_record_is_of_one_task() -> None:
+    """Whether an answer alone makes a copy depends on the task's labels."""
+    memory = Recognised()
+    controls = LeakageControls(recognised=memory)
+    posts = replace(TWEETS, name="posts", labels=("a tweet",))
+    one = record("t", "", action="a tweet")
+    for task in (TWEETS, posts):
+        asked = request(task, tweet_input("something else"))
+        alone = LeakageControls().legal(asked, (one,), "a tweet")
+        assert controls.legal(asked, (one,), "a tweet") == alone
+    assert {len(known) for known in memory.records.values()} == {1}
+    assert memory.records.keys() == {"LaMP-7", "posts"}
 
 
 def test_without_a_source_id_no_record_is_taken_for_the_target() -> None:

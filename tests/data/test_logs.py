@@ -136,6 +136,8 @@ def test_one_field_too_many_gives_another_task_away(tmp_path: Path) -> None:
         (changed(REQUEST, date="tomorrow"), ["not a time", "'date'"]),
         (changed(REQUEST, visible=["r9"]), ["no record 'r9'", "'visible'"]),
         (changed(REQUEST, visible="r1"), ["expected a list", "'visible'"]),
+        (changed(REQUEST, visible=[["r1"]]), ["expected a string, found a list", "'visible'"]),
+        (changed(REQUEST, visible=[7]), ["no record '7'", "'visible'"]),
     ],
 )
 def test_a_bad_request_is_named(tmp_path: Path, request_line: Any, told: list[str]) -> None:

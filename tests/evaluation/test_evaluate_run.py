@@ -277,12 +277,13 @@ def test_other_settings_are_refused_by_name(copy: Path, recipe: Recipe) -> None:
     assert cells(copy) == before
 
 
-def test_other_weights_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("file", ["controller.safetensors", "controller.json"])
+def test_other_weights_and_prices_are_refused(file: str, tmp_path: Path) -> None:
     folder = saved_controller(tmp_path / "controller")
     recipe = Recipe(config(seeds=(0,)), (line("enough", controller=str(folder)),))
     evaluate(recipe, tmp_path / "run")
-    with (folder / "controller.safetensors").open("ab") as file:
-        file.write(b" ")
+    with (folder / file).open("ab") as changed:
+        changed.write(b" ")
     with pytest.raises(ConfigError, match=r"enough/LaMP-4-0\.parquet: .* setting of trained \("):
         evaluate(recipe, tmp_path / "run")
 

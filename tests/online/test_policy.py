@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from enough.controller.habit import Habit, HabitConfig
 from enough.controller.rollout import roll_out
+from enough.controller.task_table import OTHER
 from enough.errors import ConfigError, UnknownNameError
 from enough.online.policy import ControllerPolicy
 from enough.protocols import Budget
@@ -102,14 +104,21 @@ def test_an_empty_pool() -> None:
 
 
 def test_it_chooses_what_the_training_model_chooses() -> None:
+    """And promises what it promises: a habit weighs choices, and is no part of a promise."""
     model = controller()
-    fast = ControllerPolicy(trained(model), BagEncoder())
+    curve = ((0.0, 0.0, 0.0, 0.0), (0.3, 0.1, 0.1, 0.1), (0.2, 0.1, 0.2, 0.1))
     pools = [features(n % 7 + 1, seed=n) for n in range(60)]
-    for pool, (profile, promised) in zip(pools, roll_out(model, pools, POINT), strict=True):
-        trace = fast.decide(pool)
-        assert trace.profile == profile
-        first = trace.steps[0].values
-        assert max(float(first.net.max()), first.net_stop) == pytest.approx(promised, abs=1e-5)
+    stops = 0
+    for habit in (Habit(), Habit(HabitConfig(0.5, 0.1), {OTHER: curve})):
+        fast = ControllerPolicy(dataclasses.replace(trained(model), habit=habit), BagEncoder())
+        expected = roll_out(model, pools, POINT, habit=habit)
+        for pool, (profile, promised) in zip(pools, expected, strict=True):
+            trace = fast.decide(pool)
+            assert trace.profile == profile
+            first = trace.steps[0]
+            assert first.values.promise(first.taken) == pytest.approx(promised, abs=1e-5)
+            stops += first.taken is None
+    assert 0 < stops < 2 * len(pools)
 
 
 def test_an_unknown_task_is_named() -> None:

@@ -180,6 +180,18 @@ def test_overload(tmp_path: Path) -> None:
         assert client.get("/v1/users").is_success
 
 
+def test_guessers_do_not_take_everybodys_threads(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    config = replace(config, limits=replace(config.limits, concurrent=1))
+    with running(config) as shop, shop.client() as client, shop.with_key("enough-x") as guesser:
+        assert client.get("/v1/users").is_success  # and is remembered for a second
+        with shop.service.look_up():
+            refused = guesser.get("/v1/users")
+            assert (refused.status_code, error_of(refused)["type"]) == (503, "overloaded")
+            assert client.get("/v1/users").is_success
+        assert guesser.get("/v1/users").status_code == 401
+
+
 def test_secrets_and_texts_stay_out_of_the_log(
     shop: Running, caplog: pytest.LogCaptureFixture
 ) -> None:

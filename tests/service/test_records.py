@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 import httpx
 import pytest
 
+from enough.errors import StoreBusyError
 from tests.service.running import Running, running, settings, tweets
 
 
@@ -109,6 +111,37 @@ def test_what_is_wrong_is_named(
     assert (response.status_code, error["type"], error.get("field")) == (status, kind, field)
     assert words in error["message"]
     assert client.get("/v1/users", params={"limit": 1000}).text.count('"dee"') == 0
+
+
+def test_texts_that_are_too_long(tmp_path: Path) -> None:
+    config = settings(tmp_path)
+    config = replace(config, limits=replace(config.limits, text_chars=30))
+    with running(config) as shop, shop.client() as client:
+        for length, status in ((30, 200), (31, 422)):
+            record = {"id": str(length), "text": "x" * length}
+            sent = client.post("/v1/users/a/records", json={"task": "LaMP-7", "records": [record]})
+            asked = {"task": "LaMP-7", "user": "a", "input": "Say: ".ljust(length, "x")}
+            chosen = client.post("/v1/select", json=asked)
+            assert (sent.status_code, chosen.status_code) == (status, status)
+        assert error_of(sent)["field"] == "text"
+        assert "a record of 31 characters; send at most 30" in error_of(sent)["message"]
+        assert error_of(chosen)["field"] == "input"
+
+
+def test_a_deletion_that_was_done_is_forgotten_though_its_end_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(settings(tmp_path)) as shop, shop.client() as client:
+        client.post("/v1/users/a/records", json={"task": "LaMP-7", "records": tweets(3)})
+        memories = shop.service.machinery.memories
+        before = memories.of("shop", "a")
+
+        def busy(_: object) -> None:
+            raise StoreBusyError("somebody else is at it")
+
+        monkeypatch.setattr("enough.store.erasing.finish_deletion", busy)
+        assert client.delete("/v1/users/a").status_code == 503
+        assert memories.of("shop", "a") is not before
 
 
 def test_another_record_under_a_known_id(client: httpx.Client) -> None:

@@ -16,6 +16,7 @@ from enough.retrieval.dense import DenseRetriever
 from enough.store.embedding import RecordEmbedder
 from enough.store.record_store import KeyStore, RecordStore
 from enough.store.search import legal_pool
+from enough.store.shelves import Shelves
 from enough.store.sql_store import SqlStore
 from enough.store.values import Owner
 from tests.conftest import make_request
@@ -339,3 +340,19 @@ def test_what_comes_between_checking_and_writing(opened: OpenStore) -> None:
     with pytest.raises(EncoderChangedError):
         one.append(ANN, [record(10)], switched)
     assert everything(other, ANN) == [record(5), record(6), record(8)]
+
+
+def test_texts_at_hand_count_as_memory(opened: OpenStore) -> None:
+    """Ten users with a hundred long records each, in a memory of 1 MB: most are let go again."""
+    store = opened()
+    store._shelves = Shelves(1_000_000)
+    for user in range(10):
+        owner = Owner("shop", TASK.name, f"u{user}")
+        some = records(100, owner=owner.user, action="x" * 5000)
+        store.append(owner, some, embedder())
+        query = embedder().embed(some[:1])[0]
+        assert len(store.nearest(owner, query, embedder().fingerprint, 100)) == 100
+    shelves = store._shelves
+    held = sum(shelf.size for shelf in shelves._held.values())
+    assert held == shelves._used <= 1_000_000
+    assert len(shelves._held) == 1

@@ -50,8 +50,8 @@ def test_variance_of_both_estimators() -> None:
     """(a, b) with ℓ = 0: slot 0 ρ = 4 − mean(1, 3) = 2, slot 1 ρ = 4 − mean(2, 2) = 2 … by hand.
 
     Without the slot ℓ = −4; controls −3, −1 and −2, −2. Slots do not differ (variance 0); controls
-    of slot 0 have a variance of 2, so its mean has 1; slot 1 has 0. One slot: 0 + (1 + 0)/2 = 0.5.
-    All slots: (1 + 0)/4 = 0.25.
+    of slot 0 have a variance of 2, so its mean has 1; slot 1 has 0. All slots: (1 + 0)/4 = 0.25.
+    One slot: 0 + 0.25, the part of that noise which the spread of two slots does not show.
     """
     slots = SlotScores(
         node=np.array([3, 3], np.int32),
@@ -61,7 +61,29 @@ def test_variance_of_both_estimators() -> None:
         counts_for=np.array([True, False]),
     )
     found = estimator_variance([dataclasses.replace(TREE, slots=slots)])
-    assert dataclasses.astuple(found) == (1, 2.0, 0.5, 0.25)
+    assert dataclasses.astuple(found) == (1, 2.0, 0.25, 0.25)
+
+
+def test_variances_are_those_of_repeated_draws() -> None:
+    """Four slots of true ρ 1, 2, 3, 4 and three noisy controls each: what drawing again shows."""
+    rng = np.random.default_rng(0)
+    truth, noise, draws = np.array([1.0, 2.0, 3.0, 4.0]), 0.9, 4000
+    controls = rng.normal(0, noise, (draws, 4, 3))
+    estimates = truth + controls.mean(axis=2)  # [draws, 4]
+    one = estimates[np.arange(draws), rng.integers(4, size=draws)]
+    trees = []
+    for drawn in controls[:400]:
+        slots = SlotScores(
+            node=np.full(4, 3, np.int32),
+            slot=np.arange(4, dtype=np.uint8),
+            without=np.full(4, -20, np.float32),  # far below every control, so nothing is cut off
+            controls=(-truth[:, None] - drawn).astype(np.float32),
+            counts_for=np.array([True, False, False, False]),
+        )
+        trees.append(dataclasses.replace(TREE, slots=slots))
+    found = estimator_variance(trees)
+    assert found.one_slot == pytest.approx(one.var(), rel=0.08)
+    assert found.all_slots == pytest.approx(estimates.mean(axis=1).var(), rel=0.1)
 
 
 def test_variance_needs_whole_profiles() -> None:

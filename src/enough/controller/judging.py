@@ -34,6 +34,17 @@ NetValues = tuple[Values, Values]
 """Predicted at every profile of a tree: of records, [n, N], and of STOP, [n]."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Predicted:
+    """What the controller thinks of one request's profiles: as it is compared, and by itself.
+
+    They differ where there is a habit, which weighs choices and promises nothing.
+    """
+
+    compared: NetValues
+    own: NetValues
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """Means over requests of one task, or of all.
@@ -74,7 +85,7 @@ class StopQuality:
         auroc: pooled; None where the teacher always or never stops.
         auroc_within_tasks: mean over the tasks that have both kinds.
         tasks_with_both: how many these are.
-        temperature_before: T_s while training.
+        temperature_before: T_s before it was fitted: of training, or of the controller as it was.
         ece_before: calibration error of σ(Δ/T_s) with it, 10 bins.
         ece: that of σ(Δ/T_s + b) as fitted; in a report of training, on the states it was fitted
             to.
@@ -103,43 +114,45 @@ class StopDecisions:
 
 def net_values(
     model: Controller, labelled: Labelled, point: TargetConfig, habit: Habit = PLAIN
-) -> list[NetValues]:
-    """What the controller thinks of all profiles of all requests, as it is compared."""
+) -> list[Predicted]:
+    """What the controller thinks of all profiles of all requests."""
     found = tree_values(model, labelled.requests, labelled.rows, point)
     return [
-        habit.weighed(
-            *values,
-            request.tree.lengths.astype(np.int64),
-            feasible_actions(request.tree),
-            task=request.features.task,
-            point=point,
+        Predicted(
+            habit.weighed(
+                *own,
+                request.tree.lengths.astype(np.int64),
+                feasible_actions(request.tree),
+                task=request.features.task,
+                point=point,
+            ),
+            own,
         )
-        for request, values in zip(labelled.requests, found, strict=True)
+        for request, own in zip(labelled.requests, found, strict=True)
     ]
 
 
 def tree_policy(
-    request: LabelledRequest, rows: StateRows, predicted: NetValues
+    request: LabelledRequest, rows: StateRows, predicted: Predicted
 ) -> tuple[int, float]:
-    """Node at which the greedy policy ends within one tree, and its predicted value at the root."""
-    actions, stop = predicted
+    """Node at which the greedy policy ends within one tree, and what its first choice promised."""
+    actions, stop = predicted.compared
+    own_actions, own_stop = predicted.own
     node_of = {profile: node for node, profile in enumerate(request.tree.profiles)}
     row_of = {int(node): row for row, node in enumerate(rows.expanded)}
-    node, promised = 0, None
-    while True:
-        row = row_of.get(node)
-        best = -np.inf
-        if row is not None:
-            values = np.where(rows.is_labelled[row], actions[node], best)
-            best = float(values.max())
-        promised = max(best, float(stop[node])) if promised is None else promised
-        if row is None or not best > stop[node]:
-            return node, promised
-        profile = request.tree.profiles[node]
-        node = node_of[(*profile, int(values.argmax()))]
+    node, promised = 0, float(own_stop[0])
+    while (row := row_of.get(node)) is not None:
+        values = np.where(rows.is_labelled[row], actions[node], -np.inf)
+        best = int(values.argmax())
+        if not values[best] > stop[node]:
+            break
+        if node == 0:
+            promised = float(own_actions[0, best])
+        node = node_of[(*request.tree.profiles[node], best)]
+    return node, promised
 
 
-def judge(labelled: Labelled, predicted: Sequence[NetValues], point: TargetConfig) -> list[Judged]:
+def judge(labelled: Labelled, predicted: Sequence[Predicted], point: TargetConfig) -> list[Judged]:
     """One line per task, then one for all requests."""
     lines: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for request, rows, values in zip(labelled.requests, labelled.rows, predicted, strict=True):
@@ -164,13 +177,13 @@ def judge(labelled: Labelled, predicted: Sequence[NetValues], point: TargetConfi
     ]
 
 
-def stop_decisions(labelled: Labelled, predicted: Sequence[NetValues]) -> StopDecisions:
+def stop_decisions(labelled: Labelled, predicted: Sequence[Predicted]) -> StopDecisions:
     """At all fully expanded states."""
     margins: list[float] = []
     stops: list[bool] = []
     tasks: list[str] = []
     for request, rows, values in zip(labelled.requests, labelled.rows, predicted, strict=True):
-        actions, stop = values
+        actions, stop = values.compared
         for row in np.flatnonzero(rows.is_full):
             node = rows.expanded[row]
             best = np.where(rows.is_feasible[row], actions[node], -np.inf).max()

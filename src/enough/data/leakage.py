@@ -72,7 +72,8 @@ class Recognised:
     """What is remembered of one user's records between requests; none of the requests."""
 
     def __init__(self) -> None:
-        self.records: dict[Record, Likeness] = {}
+        # By task: what counts as a copy depends on its labels and texts.
+        self.records: dict[str, dict[Record, Likeness]] = {}
         self.wording: Wording | None = None
 
     @property
@@ -132,7 +133,7 @@ class LeakageControls:
         for indices in _by_user(requests):
             # One user at a time, so that what is remembered of texts never grows large.
             memory = self.recognised or Recognised()
-            known = memory.records
+            known = memory.records.setdefault(requests[indices[0]].task.name, {})
             wording = memory.wording = memory.wording or Wording(self.shared_wording)
             for i in indices:
                 target = _apply_first_rules(

@@ -121,11 +121,13 @@ def parse_request(
 
 def parse_visible(table: JsonObject, history: History, place: Place) -> frozenset[str]:
     """The ids of those records of the user's history that belong to one request."""
-    named, known = as_list(table, "visible", place), {record.id for record in history}
+    known = {record.id for record in history}
+    given = as_list(table, "visible", place)
+    named = [text_field({"visible": one}, "visible", place) for one in given]
     for name in named:
         if name not in known:
             raise place.error(f"the user has no record {name!r}", "visible")
-    return frozenset(str(name) for name in named)
+    return frozenset(named)
 
 
 def check_answer(reference: str, task: Task, place: Place) -> None:

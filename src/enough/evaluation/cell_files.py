@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from enough.config import plain
+from enough.controller.bundled import locate_controller
+from enough.controller.checkpoint import SETTINGS
 from enough.errors import ConfigError
 from enough.evaluation.cells import Cell
 from enough.evaluation.equipment import Equipment
@@ -84,7 +86,7 @@ class CellFiles:
             "format": FORMAT,
             "shared": self._shared,
             "method": {"kind": line.kind, **plain(line.settings), "controller": None},
-            "trained": _weights(trained or given),
+            "trained": _learnt(trained or given),
             "seed": cell.seed,
             "data": self._digests[cell.task],
         }
@@ -100,11 +102,12 @@ def plain_recipe(recipe: Recipe) -> dict[str, Any]:
     return {**shared, "methods": methods}
 
 
-def _weights(folder: Path | None) -> str | None:
-    """A digest of all weights in a folder."""
+def _learnt(folder: Path | None) -> str | None:
+    """A digest of all weights in a folder, and of the price and habit a controller has."""
     if folder is None:
         return None
+    folder = locate_controller(folder)
     digest = hashlib.blake2b(digest_size=16)
-    for path in sorted(folder.rglob("*.safetensors")):
+    for path in sorted([*folder.rglob("*.safetensors"), *folder.rglob(SETTINGS)]):
         digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -78,8 +78,8 @@ def choose(selector: Selector, subject: Subject) -> Choice:
         trace = selector.trace(case.example.request, case.pool, subject.space.budget)
         if not trace.steps:
             return Choice(trace.profile, 0.0)
-        root = trace.steps[0].values
-        return Choice(trace.profile, max(float(root.net.max()), root.net_stop))
+        root = trace.steps[0]
+        return Choice(trace.profile, root.values.promise(root.taken))
     return Choice(selected_profile(selector, subject))
 
 

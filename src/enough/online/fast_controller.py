@@ -43,6 +43,12 @@ class StepValues:
     net: Floats
     net_stop: float
 
+    def promise(self, taken: int | None) -> float:
+        """Net value of a choice by itself, without what a habit adds; None is STOP."""
+        parts = self.stop if taken is None else self.actions[taken]
+        net = self.net_stop if taken is None else float(self.net[taken])
+        return net - (float(parts[-1]) if len(parts) % 2 == 0 else 0.0)  # one part, or three
+
 
 class FastController:
     """Begins walks; holds the weights they share."""

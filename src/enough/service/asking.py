@@ -38,6 +38,9 @@ def asked_by(service: Service, tenant: str, body: SelectIn) -> Asked:
     """
     if body.user is None and body.history is None:
         raise DataError("name a user of the store, or hand in a history", field="user")
+    most = service.config.limits.text_chars
+    if len(body.input) > most:
+        raise DataError(f"{len(body.input)} characters; send at most {most}", field="input")
     task = service.machinery.tasks.named(body.task)
     user = body.user or ONLY_USER
     date, moment = date_field({"date": body.date}, "date", Place(Path("body")))

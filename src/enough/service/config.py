@@ -45,6 +45,7 @@ class LimitsConfig:
 
     Attributes:
         body_bytes: of one request.
+        text_chars: of an input, and of all texts of a record.
         records_per_batch: in one call.
         requests_per_minute: of one API key; 0 for no limit.
         concurrent: requests at work at the same time; more are refused.
@@ -53,6 +54,7 @@ class LimitsConfig:
     """
 
     body_bytes: int = 8_000_000
+    text_chars: int = 200_000
     records_per_batch: int = 1000
     requests_per_minute: int = 6000
     concurrent: int = 64
@@ -60,7 +62,7 @@ class LimitsConfig:
     memory_mb: int = 256
 
     def __post_init__(self) -> None:
-        least = {"body_bytes": 1, "records_per_batch": 1, "requests_per_minute": 0}
+        least = {"body_bytes": 1, "text_chars": 1, "records_per_batch": 1, "requests_per_minute": 0}
         require_at_least(
             self, least | {"concurrent": 1, "timeout_s": 0.01, "memory_mb": 0}, "limits."
         )

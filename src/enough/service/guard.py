@@ -99,4 +99,5 @@ async def _key(service: Service, request: Request) -> ApiKey:
     known = service.gate.known(request.headers)
     if known is not None:
         return known
-    return await service.in_thread(lambda: service.gate.check(request.headers))
+    with service.look_up():
+        return await service.in_thread(lambda: service.gate.check(request.headers))

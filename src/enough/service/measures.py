@@ -42,7 +42,7 @@ class StageTimes:
     def header(self) -> str:
         """For `Server-Timing`, in milliseconds; `total` is since the request's head was read."""
         total = time.perf_counter() - self.started
-        named = [*self.seconds.items(), ("total", total)]
+        named = [*dict(self.seconds).items(), ("total", total)]
         return ", ".join(f"{name};dur={seconds * 1000:.3f}" for name, seconds in named)
 
 
@@ -87,7 +87,7 @@ class Measures:
         """One request is done."""
         self._counted(route, method, status).inc()
         if times is not None:
-            for name, seconds in times.seconds.items():
+            for name, seconds in dict(times.seconds).items():  # a request given up is still at it
                 self._timed(name).observe(seconds)
             self._timed("total").observe(time.perf_counter() - times.started)
 

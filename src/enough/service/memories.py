@@ -95,9 +95,11 @@ class Memories:
                 memory.recognised = Recognised()
             if memory.portrayed > _SEGMENTS:
                 memory.portraits, memory.portrayed, memory.portrait_bytes = {}, 0, 0
-            new = list(memory.portraits.values())[memory.portrayed :]  # others may be adding more
+            new = list(memory.portraits.items())[memory.portrayed :]  # others may be adding more
             memory.portrayed += len(new)
-            memory.portrait_bytes += sum(one.size + _OF_A_VECTOR for one in new)
+            memory.portrait_bytes += sum(
+                portrait.size + _OF_A_VECTOR + 2 * record.letters for record, portrait in new
+            )  # its texts, and their tokens
             grown = memory.recognised.size + memory.portrait_bytes - memory.counted
             memory.counted += grown
             memory.size += grown

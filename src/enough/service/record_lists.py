@@ -21,6 +21,12 @@ def parsed(
         raise DataError(
             f"{len(raw)} records at once; send at most {limits.records_per_batch}", field=field
         )
-    return [
-        parse_record(one, user, task, Place(Path(field), number)) for number, one in enumerate(raw)
-    ]
+    places = [Place(Path(field), number) for number in range(len(raw))]
+    records = [parse_record(one, user, task, place) for one, place in zip(raw, places, strict=True)]
+    for place, record in zip(places, records, strict=True):
+        if record.letters > limits.text_chars:
+            raise place.error(
+                f"a record of {record.letters} characters; send at most {limits.text_chars}",
+                task.action_field,
+            )
+    return records

@@ -6,8 +6,9 @@ In: a configuration. Out: a `Service`, which routes take from the application.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -37,7 +38,7 @@ class Service:
         self.measures = Measures()
         self.upstream = None if config.upstream is None else Upstream(config.upstream)
         self.gate = Gate(door, is_open=config.open, per_minute=config.limits.requests_per_minute)
-        self._at_work = 0
+        self._at_work = self._looked_up = 0
         # A request given up still has its thread until that ends, so there are more than requests.
         self._threads = ThreadPoolExecutor(2 * config.limits.concurrent, "work")
 
@@ -60,6 +61,22 @@ class Service:
     def leave(self) -> None:
         """One request less."""
         self._at_work -= 1
+
+    @contextmanager
+    def look_up(self) -> Iterator[None]:
+        """One key more that only the database knows, or nobody; in the event loop alone.
+
+        Guessers are kept from filling the threads that everybody else's requests need.
+        """
+        if self._looked_up >= self.config.limits.concurrent:
+            raise ProblemError(
+                503, "overloaded", "too many keys to look up; try again in a moment", headers=SOON
+            )
+        self._looked_up += 1
+        try:
+            yield
+        finally:
+            self._looked_up -= 1
 
     async def in_thread(self, work: Callable[[], Result]) -> Result:
         """Run what blocks; given up after the time limit, though the thread goes on to its end."""

@@ -36,7 +36,7 @@ def reembed(database: Database, owner: Owner, embedder: Embedder) -> int:
             row = find_owner(connection, owner, lock=True)
             if row is not None and not outdated(connection, row, key):
                 _switch(connection, row, embedder.fingerprint)
-    raise StoreBusyError(f"user {owner.user!r} is written to all the time; call reembed again")
+    raise StoreBusyError("this user is written to all the time; call reembed again")
 
 
 def _switch(connection: Connection, row: OwnerRow, fingerprint: str) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +24,8 @@ from enough.store.owners import OwnerRow
 from enough.store.tables import vector_block
 
 _REMEMBERED_DELETIONS = 4096
+_AT_HAND = 1024  # records of an owner beside its vectors, at most
+_OF_A_RECORD = 600  # bytes beside its texts, about
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +36,25 @@ class ShelfBlock:
     version: int
     vectors: Floats
     longest: float
+
+
+class RecordsAtHand:
+    """Records that were asked for lately, by block and line; begun anew when they are many."""
+
+    def __init__(self) -> None:
+        self._records: dict[tuple[int, int], Record] = {}
+        self.size = 0  # bytes, about
+
+    def get(self, place: tuple[int, int]) -> Record | None:
+        """The record, if it is at hand."""
+        return self._records.get(place)
+
+    def add(self, fresh: Mapping[tuple[int, int], Record]) -> None:
+        """Keep these, too."""
+        if len(self._records) + len(fresh) > _AT_HAND:
+            self._records, self.size = {}, 0
+        self._records.update(fresh)
+        self.size += sum(_OF_A_RECORD + record.letters for record in fresh.values())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +71,12 @@ class Shelf:
     version: int
     encoder_key: bytes
     blocks: tuple[ShelfBlock, ...]
-    records: dict[tuple[int, int], Record] = field(default_factory=dict)
+    records: RecordsAtHand = field(default_factory=RecordsAtHand)
 
     @property
     def size(self) -> int:
         """Bytes."""
-        return sum(block.vectors.nbytes for block in self.blocks)
+        return sum(block.vectors.nbytes for block in self.blocks) + self.records.size
 
 
 class Shelves:
@@ -65,6 +86,7 @@ class Shelves:
         self._capacity = capacity
         self._used = 0
         self._held: OrderedDict[int, Shelf] = OrderedDict()
+        self._counted: dict[int, int] = {}  # bytes of each when it was looked at last
         # Reads that began before a deletion must not bring it back into memory.
         self._deleted: OrderedDict[int, int] = OrderedDict()
         self._lock = threading.Lock()
@@ -105,6 +127,12 @@ class Shelves:
             while len(self._deleted) > _REMEMBERED_DELETIONS:
                 self._deleted.popitem(last=False)
 
+    def recount(self, owner_id: int, shelf: Shelf) -> None:
+        """After records were put with a shelf: it may be time for another one to go."""
+        with self._lock:
+            if self._held.get(owner_id) is shelf:
+                self._count(owner_id, shelf)
+
     def versions(self) -> dict[int, int]:
         """Owner ids and the versions that are held."""
         with self._lock:
@@ -116,14 +144,18 @@ class Shelves:
             if shelf.size > self._capacity or shelf.version < self._deleted.get(owner_id, 0):
                 return
             self._held[owner_id] = shelf
-            self._used += shelf.size
-            while self._used > self._capacity:
-                _, oldest = self._held.popitem(last=False)
-                self._used -= oldest.size
+            self._count(owner_id, shelf)
+
+    def _count(self, owner_id: int, shelf: Shelf) -> None:
+        size = shelf.size
+        self._used += size - self._counted.get(owner_id, 0)
+        self._counted[owner_id] = size
+        while self._used > self._capacity:
+            self._remove(next(iter(self._held)))
 
     def _remove(self, owner_id: int) -> None:
-        if (shelf := self._held.pop(owner_id, None)) is not None:
-            self._used -= shelf.size
+        if self._held.pop(owner_id, None) is not None:
+            self._used -= self._counted.pop(owner_id)
 
 
 def _read(connection: Connection, row: OwnerRow, known: tuple[ShelfBlock, ...]) -> Shelf:

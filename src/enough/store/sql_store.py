@@ -35,7 +35,6 @@ from enough.store.tables import place
 from enough.store.values import Owner, OwnerPage, Page, StoredVectors
 
 _COMMITTED_TOGETHER = 1024  # records; others write in between
-_RECORDS_OF_A_SHELF = 1024  # kept in memory beside its vectors, at most
 
 
 class SqlStore:
@@ -225,9 +224,8 @@ class SqlStore:
         if missing:
             lines = texts(connection, row.id, {block for block, _ in missing})
             fresh = {(b, i): parse_line(lines[b][i]).record for b, i in missing}
-            if len(shelf.records) + len(fresh) > _RECORDS_OF_A_SHELF:
-                shelf.records.clear()
-            shelf.records.update(fresh)
+            shelf.records.add(fresh)
+            self._shelves.recount(row.id, shelf)
             known |= fresh
         return [known[place] for place in places]
 

@@ -50,8 +50,10 @@ def estimator_variance(trees: Iterable[ScoredTree]) -> EstimatorVariance:
         for places in whole.values():
             if len(places) > 1:  # a sampled slot alone is no audit
                 means.append(values[places].mean())
-                ones.append(values[places].var() + by_controls[places].mean())
-                alls.append(by_controls[places].mean() / len(places))
+                # The slots' own spread has all but one of t parts of the controls' noise in it.
+                noise = by_controls[places].mean() / len(places)
+                ones.append(values[places].var() + noise)
+                alls.append(noise)
     if not means:
         return EstimatorVariance(0, 0.0, 0.0, 0.0)
     return EstimatorVariance(

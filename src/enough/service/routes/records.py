@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -94,8 +95,8 @@ async def delete_user(request: Request, user: str) -> Reply:
     service, tenant = service_of(request), request.state.key.tenant
 
     def work() -> dict[str, object]:
-        deleted = service.door.open().delete_user(tenant, named(user))
-        return _erased(service, tenant, named(user), deleted)
+        store = service.door.open()
+        return _erased(service, tenant, named(user), lambda: store.delete_user(tenant, named(user)))
 
     return Reply(await service.in_thread(work))
 
@@ -140,14 +141,19 @@ async def _deleted(request: Request, user: str, task: str, ids: list[str]) -> Re
 
     def work() -> dict[str, object]:
         owner = Owner(tenant, service.machinery.tasks.named(task).name, named(user))
-        deleted = service.door.open().delete(owner, ids)
-        return _erased(service, tenant, owner.user, deleted)
+        store = service.door.open()
+        return _erased(service, tenant, owner.user, lambda: store.delete(owner, ids))
 
     return Reply(await service.in_thread(work))
 
 
-def _erased(service: Service, tenant: str, user: str, deleted: int) -> dict[str, object]:
-    service.machinery.selecting.forget(tenant, user)
+def _erased(
+    service: Service, tenant: str, user: str, delete: Callable[[], int]
+) -> dict[str, object]:
+    try:
+        deleted = delete()
+    finally:  # it may be done, and only the tidying of files behind it not
+        service.machinery.selecting.forget(tenant, user)
     # Of a file, the bytes are gone with the deletion. On a server the tables would have to be
     # written anew, with everybody locked out: `enough scrub` does that, in a quiet hour.
     return {"deleted": deleted, "scrubbed": not service.config.store.is_postgresql}
