@@ -14,6 +14,7 @@ from enough.diagnostics.first_records import first_records
 from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.stress.subgroup_rows import (
     Buckets,
+    Group,
     SubgroupRow,
     SubgroupsConfig,
     bucket_quality,
@@ -134,6 +135,19 @@ def test_the_section_tells_where_adaptivity_matters_and_shows_empty_buckets() ->
     assert "above that of k = 5 in history long (+1.00)" in shown.answer
     assert "Nobody is in history medium" in shown.answer
     assert "short" not in shown.answer.split(".")[0]
+
+
+def test_tasks_that_number_their_requests_alike_are_kept_apart() -> None:
+    """Request q1 of user u1 is in both logs, and neither knows of the other."""
+    ours, fixed = (
+        tuple(tried(1, "a", "a", task, net=net) for task, net in nets.items())
+        for nets in ({"LaMP-1": 1.0, "LaMP-2": 5.0}, {"LaMP-1": 0.5, "LaMP-2": 4.0})
+    )
+    lead = Group("task", "all", ours, fixed).lead
+    assert lead is not None
+    assert lead.mean == pytest.approx(0.75)
+    assert lead.low < lead.mean < lead.high  # two users, not one
+    assert len({row.cluster for row in ours}) == 2
 
 
 def test_an_interval_over_few_users_is_no_claim() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from enough.baselines.fixed import FixedLength
+from enough.evaluation.sufficiency import selected_profile
 from enough.prompts.profile_sequences import Profile
 from enough.teacher.supervision import Subject
 
 
 def first_records(subject: Subject, length: int) -> Profile:
-    """Up to so many records in the retriever's order; one that does not fit ends the profile."""
-    room, taken = subject.space.budget.max_profile_tokens, 0
-    for tokens in subject.space.budget.record_tokens[:length]:
-        if (room := room - tokens) < 0:
-            break
-        taken += 1
-    return tuple(range(taken))
+    """Up to so many records in the retriever's order; one that does not fit is passed over."""
+    return selected_profile(FixedLength(length), subject)

@@ -45,7 +45,7 @@ def summarise(
     rows: Sequence[Tried], reference: Sequence[Tried], tasks: Mapping[str, Task]
 ) -> Summary:
     """Of at least one row."""
-    users = [row.user for row in rows]
+    users = [row.cluster for row in rows]
 
     def mean(values: Sequence[float | None]) -> Interval | None:
         known = [(v, u) for v, u in zip(values, users, strict=True) if v is not None]

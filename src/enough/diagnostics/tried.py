@@ -39,6 +39,11 @@ class Tried:
     net: float | None = None
 
     @property
+    def cluster(self) -> str:
+        """Whom intervals resample: the user within the task, since logs may share names."""
+        return f"{self.task}/{self.user}"
+
+    @property
     def is_harmed(self) -> bool:
         """The answer is worse than without a profile."""
         return self.score < self.empty_score

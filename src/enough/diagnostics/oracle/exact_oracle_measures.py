@@ -33,9 +33,9 @@ def share_of_decisions(rows: Rows, count: Callable[[ExactOracleRow], int]) -> In
         np.divide(means[..., 0], means[..., 1], out=fill, where=means[..., 1] > 0)
         return fill
 
-    return estimate(parts, Resampling([row.user for row in rows]), ratio).interval
+    return estimate(parts, Resampling([row.cluster for row in rows]), ratio).interval
 
 
 def mean(rows: Rows, value: Callable[[ExactOracleRow], float]) -> Interval:
     """Over requests, users drawn with replacement."""
-    return clustered([float(value(row)) for row in rows], [row.user for row in rows])
+    return clustered([float(value(row)) for row in rows], [row.cluster for row in rows])

@@ -49,6 +49,11 @@ class ExactOracleRow:
     user: str
     found: SufficiencyRow
 
+    @property
+    def cluster(self) -> str:
+        """Whom intervals resample: the user within the task, since logs may share names."""
+        return f"{self.found.task}/{self.user}"
+
 
 def fixed_name(length: int) -> str:
     """Of the selector that takes so many records."""

@@ -175,7 +175,7 @@ def _answer(groups: dict[str, list[ExactOracleRow]], horizon: int) -> str:
 
 def _against(ours: Rows, fixed: Rows, length: int) -> str:
     """ENOUGH beside the fixed length that does best on these very requests."""
-    users = [row.user for row in ours]
+    users = [row.cluster for row in ours]
     regret = [np.array([row.found.regret for row in rows]) for rows in (ours, fixed)]
     more = difference(regret[0], regret[1], users).interval
     name = f"fixed k = {length}, the best length on these requests"

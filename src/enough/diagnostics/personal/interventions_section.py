@@ -91,7 +91,7 @@ def change(rows: Rows, name: str) -> Interval:
         row.tried.log_likelihood_gain - others[key].tried.log_likelihood_gain
         for key, row in rows[name].items()
     ]
-    return clustered(differences, [row.tried.user for row in rows[name].values()])
+    return clustered(differences, [row.tried.cluster for row in rows[name].values()])
 
 
 def match_smd(rows: Sequence[InterventionRow]) -> float | None:
@@ -131,7 +131,7 @@ def _caption(rows: Rows, left_out: str, config: InterventionsConfig) -> str:
 def _answer(rows: Rows, changes: Mapping[str, Interval], left_out: str) -> str:
     if not rows:
         return f"There is no request to compare. {left_out}"
-    users = len({row.tried.user for row in rows[TARGET].values()})
+    users = len({row.tried.cluster for row in rows[TARGET].values()})
     matched, permuted = changes[MATCHED], changes[CALLED_OTHER]
     said = (
         f"With matched records of others in place of the user's own the log-likelihood per token "

@@ -108,7 +108,7 @@ def share(rows: Sequence[MatchingAuditRow], count: str) -> Interval | None:
     requests = [row for row in rows if row.user is not None]
     if not sum(row.records for row in requests):
         return None
-    resampling = Resampling([row.user or "" for row in requests])
+    resampling = Resampling([f"{row.task}/{row.user}" for row in requests])
     parts = ([float(getattr(row, count)), float(row.records)] for row in requests)
     of = estimate_ratio(list(parts), resampling)
     return of.interval

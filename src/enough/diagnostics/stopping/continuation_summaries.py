@@ -58,7 +58,7 @@ def cells_of(rows: Sequence[ContinuationRow]) -> dict[tuple[str, int], list[Cont
 
 def summarised(rows: Sequence[ContinuationRow]) -> Cell:
     """Of at least one row."""
-    users = [row.tried.user for row in rows]
+    users = [row.tried.cluster for row in rows]
     return Cell(
         prefixes=len(rows),
         users=len(set(users)),
@@ -72,7 +72,7 @@ def differences(
     ours: Sequence[ContinuationRow], theirs: Sequence[ContinuationRow]
 ) -> tuple[Interval, Interval, Interval]:
     """Of the shares that are beneficial and harmful, and of J; on the same prefixes."""
-    users = [row.tried.user for row in ours]
+    users = [row.tried.cluster for row in ours]
     both = list(zip(ours, theirs, strict=True))
     return (
         clustered([_is(a, BENEFICIAL) - _is(b, BENEFICIAL) for a, b in both], users),

@@ -64,6 +64,11 @@ class StopErrorRow:
     net: float
     audit: StopAudit
 
+    @property
+    def cluster(self) -> str:
+        """Whom intervals resample: the user within the task, since logs may share names."""
+        return f"{self.task}/{self.user}"
+
 
 def measure(lab: Laboratory, config: StopErrorsConfig) -> list[StopErrorRow]:
     """One row for each held-out request."""
@@ -163,17 +168,17 @@ def section(rows: Sequence[StopErrorRow], config: StopErrorsConfig, about: About
 
 
 def _rate(rows: Sequence[StopErrorRow], event: Event) -> Interval:
-    return clustered([float(event(row)) for row in rows], [row.user for row in rows])
+    return clustered([float(event(row)) for row in rows], [row.cluster for row in rows])
 
 
 def _loss(rows: Sequence[StopErrorRow]) -> Interval:
-    return clustered([row.audit.loss for row in rows], [row.user for row in rows])
+    return clustered([row.audit.loss for row in rows], [row.cluster for row in rows])
 
 
 def _line(name: str, rows: Sequence[StopErrorRow]) -> tuple[Value, ...]:
     event = _EVENTS[name]
     having = [row for row in rows if event(row)]
-    part = clustered([row.audit.loss * event(row) for row in rows], [row.user for row in rows])
+    part = clustered([row.audit.loss * event(row) for row in rows], [row.cluster for row in rows])
     return (name, len(having), _rate(rows, event), _loss(having) if having else None, part)
 
 
@@ -191,7 +196,7 @@ def _dots(title: str, rates: Mapping[str, Interval | float]) -> DotChart:
 
 
 def _answer(rows: Sequence[StopErrorRow], rates: Mapping[str, Interval]) -> str:
-    loss, users = _loss(rows), [row.user for row in rows]
+    loss, users = _loss(rows), [row.cluster for row in rows]
     late_less_premature = clustered(
         [float(row.audit.is_late) - float(row.audit.is_premature) for row in rows], users
     )

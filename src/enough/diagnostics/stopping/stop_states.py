@@ -63,6 +63,11 @@ class StopStateRow:
     probability: float
     teacher_stops: bool
 
+    @property
+    def cluster(self) -> str:
+        """Whom intervals resample: the user within the task, since logs may share names."""
+        return f"{self.task}/{self.user}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class States:
@@ -86,7 +91,7 @@ class States:
             np.array([row.probability for row in rows], np.float64),
             np.array([row.teacher_stops for row in rows], np.bool_),
             np.array([number[row.task] for row in rows], np.int64),
-            tuple(row.user for row in rows),
+            tuple(row.cluster for row in rows),
         )
 
 

@@ -116,18 +116,18 @@ def holding(rows: Sequence[LadderRow], kind: str) -> Interval | None:
 def change(steps: Steps, later: str, earlier: str, of: Callable[[LadderRow], float]) -> Interval:
     """A value at one step less that at another, request by request."""
     pairs = zip(steps[later], steps[earlier], strict=True)
-    users = [row.tried.user for row in steps[later]]
+    users = [row.tried.cluster for row in steps[later]]
     return clustered([of(one) - of(other) for one, other in pairs], users)
 
 
 def _mean(rows: Sequence[LadderRow], of: Callable[[LadderRow], float]) -> Interval:
-    return clustered([float(of(row)) for row in rows], [row.tried.user for row in rows])
+    return clustered([float(of(row)) for row in rows], [row.tried.cluster for row in rows])
 
 
 def _answer(steps: Steps, left_out: str) -> str:
     if not steps:
         return f"There is no request with a ladder. {left_out}"
-    users = len({row.tried.user for row in steps[OWN_POOL]})
+    users = len({row.tried.cluster for row in steps[OWN_POOL]})
     useful = holding(steps[STEPS[1]], INJECTED[0])
     assert useful is not None
     longer = change(steps, STEPS[2], STEPS[1], lambda row: len(row.tried.records))

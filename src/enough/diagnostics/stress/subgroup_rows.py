@@ -124,18 +124,18 @@ class Group:
     @property
     def lead(self) -> Interval | None:
         """J of ENOUGH less that of the fixed length, request by request."""
-        known = {row.request_id: row.net for row in self.fixed}
+        known = {(row.task, row.request_id): row.net for row in self.fixed}
         pairs = [
-            (row.net - other, row.user)
+            (row.net - other, row.cluster)
             for row in self.ours
-            if row.net is not None and (other := known[row.request_id]) is not None
+            if row.net is not None and (other := known[row.task, row.request_id]) is not None
         ]
         return clustered([d for d, _ in pairs], [u for _, u in pairs]) if pairs else None
 
     @property
     def sign(self) -> int:
         """Of the lead, as far as it can be told from zero; 0 where it cannot."""
-        lead, users = self.lead, {row.user for row in self.ours}
+        lead, users = self.lead, {row.cluster for row in self.ours}
         if lead is None or len(users) < FEWEST_USERS:
             return 0
         return (lead.low > 0) - (lead.high < 0)

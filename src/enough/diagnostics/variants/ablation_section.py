@@ -142,7 +142,7 @@ def _level(
     name: str, some: Sequence[Judged], full: Sequence[Judged], about: About, where: str
 ) -> tuple[Value, ...]:
     one = summarise([row.tried for row in some], [row.tried for row in full], about.tasks)
-    known = [(row.regret, row.tried.user) for row in some if row.regret is not None]
+    known = [(row.regret, row.tried.cluster) for row in some if row.regret is not None]
     regret = clustered([r for r, _ in known], [u for _, u in known]) if known else None
     return (
         name,

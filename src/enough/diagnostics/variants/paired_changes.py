@@ -45,7 +45,7 @@ def change(
     """Mean of ours less theirs over requests on which both are known; None if there is none."""
     theirs = {_key(one): measure(one) for one in reference}
     both = [
-        (value, before, one.tried.user)
+        (value, before, one.tried.cluster)
         for one in ours
         if (value := measure(one)) is not None and (before := theirs.get(_key(one))) is not None
     ]
@@ -69,7 +69,7 @@ def metric_change(
         return None
     metric = task.metrics[0]
     parts = [parts_of([pair[side] for pair in pairs], task, metric) for side in range(2)]
-    users = [one.user for one, _ in pairs]
+    users = [one.cluster for one, _ in pairs]
     return difference(parts[0], parts[1], users, metric_value(metric)).interval
 
 
@@ -85,7 +85,7 @@ def quality_change(
 
 def users_of(rows: Sequence[Judged]) -> int:
     """How many different people asked."""
-    return len({one.tried.user for one in rows})
+    return len({one.tried.cluster for one in rows})
 
 
 def _key(one: Judged) -> tuple[str, str]:

@@ -68,7 +68,7 @@ def section(rows: Sequence[SweepRow], config: SweepConfig, about: About) -> Sect
         name="sweeps",
         title="Sweeps",
         question="How much hangs on each setting, and what does a token buy?",
-        answer=_answer(swept, len(study), len({one.user for one in study})),
+        answer=_answer(swept, len(study), len({one.cluster for one in study})),
         panels=(*frontier, *panels),
         paper=paper_panels(),
         notes=(

@@ -52,8 +52,8 @@ def swept_values(
             value=value,
             is_own=some[0].is_own,
             summary=summarise([row.tried for row in some], reference, tasks),
-            own_net=_mean([(row.own_net, row.tried.user) for row in some]),
-            regret=_mean([(row.regret, row.tried.user) for row in some]),
+            own_net=_mean([(row.own_net, row.tried.cluster) for row in some]),
+            regret=_mean([(row.regret, row.tried.cluster) for row in some]),
             change=None if some[0].is_own else change(_judged(some), own, MEASURES["J"]),
         )
         for value, some in groups.items()
