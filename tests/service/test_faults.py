@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
+from enough.service.server import _require_keys
 from enough.store.config import StoreConfig
 from enough.store.opening import open_store
 from enough.store.values import Owner
@@ -159,6 +160,15 @@ def test_a_database_that_goes_away_and_comes_back(
         assert client.get("/readyz").is_success
         page = client.get("/v1/users/ann/records", params={"task": "LaMP-7"}).json()
         assert page["records"] == [made_up("1")]
+
+
+def test_a_service_starts_while_the_database_is_away(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whether there is a key cannot be asked yet; nobody gets in without one."""
+    away = StoreConfig(f"postgresql://ann@/shop?host={tmp_path}", wait_s=1.0)
+    _require_keys(settings(tmp_path, host="0.0.0.0", store=away))
+    assert "whether there is an API key is not known yet" in caplog.text
 
 
 def test_a_busy_database(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Selectors that need no learning: empty and fixed-k profiles."""
+"""Every other method of the paper's tables: fixed profiles, rerankers, and those that learn."""

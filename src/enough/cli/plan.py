@@ -74,7 +74,7 @@ def plan(
     settings = load_config(config, LabelConfig) if config else LabelConfig()
     table = load_hardware(hardware)
     table.device(device)  # an unknown one is told before any work
-    weights = parameters or parameters_of(settings.generator.model)
+    weights = parameters or parameters_of(settings.generator.prompt_model)
     run = LabelRun(datasets_of(tuple(data or ()), WorldConfig()), settings, Path())
     work, counted = _count(run, settings, sample, gain_share, probe)
     if requests is not None:
@@ -109,7 +109,7 @@ def _count(
         return count_work(
             run,
             load_stages(config.retrieval, config.matching),
-            load_prompt_side(config.generator.model),
+            load_prompt_side(config.generator.prompt_model),
             shares,
             update,
             sampled=sample,

@@ -1,8 +1,9 @@
 """What the profiles of selectors are worth on requests nobody learnt from.
 
 In: requests, selectors, and a generator to judge with. Out: one row per request and selector, with
-gain, specificity and cost. The reference is used here alone, after everybody has
-chosen; a profile that several selectors choose is scored once.
+gain, specificity and cost. References judge after everybody has chosen. One thing of them is known
+before: a reference longer than the task's answers has to fit the window, too, so it leaves a
+profile less room. A profile that several selectors choose is scored once.
 """
 
 from __future__ import annotations

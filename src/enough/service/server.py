@@ -14,7 +14,7 @@ from contextlib import closing
 import uvicorn
 from fastapi import FastAPI
 
-from enough.errors import ConfigError
+from enough.errors import ConfigError, StoreBusyError, StoreUnavailableError
 from enough.service.app import build_app, started
 from enough.service.config import ServeConfig
 from enough.service.gate import DEFAULT_TENANT
@@ -88,7 +88,11 @@ def _bound(config: ServeConfig) -> socket.socket:
 
 
 def _require_keys(config: ServeConfig) -> None:
-    store = open_store(config.store)
+    try:
+        store = open_store(config.store)
+    except (StoreUnavailableError, StoreBusyError) as error:
+        log.warning("whether there is an API key is not known yet: %s", error)
+        return  # without one, nobody gets in
     try:
         has_keys = store.keys.is_any()
     finally:
