@@ -223,7 +223,7 @@ def test_a_test_file_without_outputs_is_left_out_aloud(
     write_jsonl(path / "test.jsonl", [changed(REQUEST, id="t", output=...)])
     with caplog.at_level(logging.WARNING):
         assert set(read_log_folder(path).splits) == {"train"}
-    assert "has no outputs" in caplog.text
+    assert "no outputs, so it is left out" in caplog.text
     write_jsonl(
         path / "test.jsonl", [changed(REQUEST, id="t"), changed(REQUEST, id="u", output=...)]
     )

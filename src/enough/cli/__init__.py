@@ -24,6 +24,7 @@ from enough.cli import (
     match,
     oracle,
     plan,
+    predict,
     price,
     results,
     select,
@@ -59,6 +60,7 @@ app.command("report")(diagnose.report)
 app.command("results")(results.results)
 app.command("oracle")(oracle.oracle)
 app.command("select")(select.select)
+app.command("predict")(predict.predict)
 app.command("serve")(serve.serve)
 app.command("export")(serve.export)
 app.command("scrub")(serve.scrub)

@@ -65,7 +65,7 @@ def download_lamp(
                             raise
                         _LOG.warning(
                             "%s is not on the server: LaMP's test outputs are not public (its "
-                            "leaderboard keeps them). Test can be predicted; score dev instead.",
+                            "leaderboard keeps them). `enough predict` answers test; score dev.",
                             url,
                         )
                     else:

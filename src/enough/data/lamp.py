@@ -13,7 +13,7 @@ Where two different records of a user share an id, the second is called "<id>~2"
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from enough.data.logs import SPLITS, in_order
 from enough.data.parsing import Place, check_answer
 from enough.data.task_file import folder_task
 from enough.errors import DataError
-from enough.records import Dataset, Example, History, Record
+from enough.records import Dataset, Example, History, Record, Request
 from enough.tasks import Task
 
 _LOG = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ def read_lamp_folder(
     """Read those splits of a folder that are there.
 
     Questions without an outputs file (LaMP's test outputs are not public) are left out with a
-    warning; `lamp_files.stream_questions` gives them for predictions.
+    warning; `read_lamp_questions` has them.
     """
     task = task or folder_task(path)
     collected = _Collected()
@@ -56,7 +56,24 @@ def read_lamp_folder(
     if not examples:
         raise DataError(f"no questions with outputs for {', '.join(splits)} in it", path=path)
     histories = {user: in_order(records.values()) for user, records in collected.users.items()}
-    return Dataset(task, histories, examples, _restricting(collected.visible, histories, examples))
+    requests = [example.request for some in examples.values() for example in some]
+    visible = _restricting(collected.visible, histories, requests)
+    return Dataset(task, histories, examples, visible)
+
+
+def read_lamp_questions(
+    path: Path, split: str, task: Task | None = None
+) -> tuple[Dataset, list[Request]]:
+    """Histories and the questions of one split; outputs are not looked at."""
+    task = task or folder_task(path)
+    file = find_lamp_file(path, split, "questions")
+    if file is None:
+        raise DataError(f"there is no {split}_questions.json in it", path=path)
+    collected = _Collected()
+    requests = [question.request for question in _questions(file, split, task, collected)]
+    histories = {user: in_order(records.values()) for user, records in collected.users.items()}
+    visible = _restricting(collected.visible, histories, requests)
+    return Dataset(task, histories, {}, visible), requests
 
 
 @dataclass
@@ -72,12 +89,8 @@ def _read_split(
     examples: list[Example] = []
     unanswered: list[str] = []
     named = False
-    for question in stream_questions(questions, split, task):
+    for question in _questions(questions, split, task, collected):
         request = question.request
-        if request.id in collected.visible:
-            raise DataError(f"a second question {request.id!r}", path=questions, field="id")
-        records = collected.users.setdefault(request.user, {})
-        collected.visible[request.id] = _merge(question, records)
         named = named or question.has_user_id
         reference = references.pop(request.id, None)
         if reference is None:
@@ -90,6 +103,17 @@ def _read_split(
     if named:
         _compare_with_paper(len(examples), split, task, questions)
     return tuple(examples)
+
+
+def _questions(path: Path, split: str, task: Task, collected: _Collected) -> Iterator[Question]:
+    """The questions of a file, each with its profile among its user's records."""
+    for question in stream_questions(path, split, task):
+        request = question.request
+        if request.id in collected.visible:
+            raise DataError(f"a second question {request.id!r}", path=path, field="id")
+        records = collected.users.setdefault(request.user, {})
+        collected.visible[request.id] = _merge(question, records)
+        yield question
 
 
 def _merge(question: Question, records: dict[str, Record]) -> frozenset[str]:
@@ -131,10 +155,9 @@ def _compare_with_paper(count: int, split: str, task: Task, path: Path) -> None:
 def _restricting(
     visible: dict[str, frozenset[str]],
     histories: dict[str, History],
-    splits: dict[str, tuple[Example, ...]],
+    requests: Iterable[Request],
 ) -> dict[str, frozenset[str]]:
     """Without the entries that leave the whole history visible: with one question a user, all."""
-    requests = (example.request for examples in splits.values() for example in examples)
     return {
         request.id: visible[request.id]
         for request in requests

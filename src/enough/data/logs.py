@@ -14,11 +14,12 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from enough.data.jsonl import find_jsonl, json_line, read_objects, write_objects
 from enough.data.parsing import (
+    JsonObject,
     Place,
     as_list,
     check_answer,
@@ -30,7 +31,7 @@ from enough.data.parsing import (
 )
 from enough.data.task_file import TASK_FILE, folder_task, task_as_toml
 from enough.errors import DataError
-from enough.records import Dataset, Example, History, Record
+from enough.records import Dataset, Example, History, Record, Request
 from enough.run_folders import write_whole
 from enough.tasks import Task
 
@@ -126,12 +127,20 @@ def _read_histories(path: Path, task: Task) -> dict[str, History]:
     return histories
 
 
-def _read_requests(
-    path: Path, dataset: Dataset, seen: dict[str, Place], *, answers_optional: bool
-) -> tuple[Example, ...] | None:
-    """The examples of one file; None if it has requests and none of them has an output."""
-    examples: list[Example] = []
-    unanswered: Place | None = None
+def read_log_questions(
+    path: Path, split: str, task: Task | None = None
+) -> tuple[Dataset, list[Request]]:
+    """Histories and the requests of one split; outputs are not looked at."""
+    dataset = read_histories(path, task)
+    if (file := find_jsonl(path, split)) is None:
+        raise DataError(f"there is no {split}.jsonl or {split}.jsonl.gz in it", path=path)
+    return dataset, [request for request, _, _ in _requests(file, dataset, {})]
+
+
+def _requests(
+    path: Path, dataset: Dataset, seen: dict[str, Place]
+) -> Iterator[tuple[Request, JsonObject, Place]]:
+    """Every request of a file with its line and place; what it may see goes into the data set."""
     for place, line in read_objects(path):
         request_id = text_field(line, "id", place)
         if (first := seen.get(request_id)) is not None:
@@ -145,6 +154,16 @@ def _read_requests(
         if "visible" in line:
             history = dataset.histories.get(user, ())
             dataset.visible[request_id] = parse_visible(line, history, named)
+        yield request, line, named
+
+
+def _read_requests(
+    path: Path, dataset: Dataset, seen: dict[str, Place], *, answers_optional: bool
+) -> tuple[Example, ...] | None:
+    """The examples of one file; None if it has requests and none of them has an output."""
+    examples: list[Example] = []
+    unanswered: Place | None = None
+    for request, line, named in _requests(path, dataset, seen):
         reference = optional_text(line, "output", named)
         if reference is None:
             unanswered = unanswered or named
@@ -155,7 +174,7 @@ def _read_requests(
         return tuple(examples)
     if examples or not answers_optional:
         raise unanswered.error("there is no answer to learn from or to score with", "output")
-    _LOG.warning("%s has no outputs, so nothing in it can be scored: left out", path)
+    _LOG.warning("%s: no outputs, so it is left out here; `enough predict` answers it", path)
     return None
 
 

@@ -39,13 +39,18 @@ def write_predictions(
         raise DataError(f"there are answers but no questions of {_some(sorted(strange))}")
     files = {}
     for name, ids in questions.items():
-        task = task_named(name).name.replace("-", "_")
         answers = _checked([row for row in rows if row.task == name], ids, name)
-        golds = [{"id": one, "output": answers[one]} for one in ids]
-        files[folder / f"{task}.json"] = {"task": task, "golds": golds}
-    for path, content in files.items():
-        write_json(path, content)
-    return list(files)
+        files[task_named(name).name] = {one: answers[one] for one in ids}
+    return [write_outputs(folder, name, answers) for name, answers in files.items()]
+
+
+def write_outputs(folder: Path, task: str, answers: Mapping[str, str]) -> Path:
+    """The answers of one task by question id, in their order; the file."""
+    name = task.replace("-", "_")
+    golds = [{"id": one, "output": answer} for one, answer in answers.items()]
+    path = folder / f"{name}.json"
+    write_json(path, {"task": name, "golds": golds})
+    return path
 
 
 def _checked(rows: Sequence[Row], ids: Sequence[str], task: str) -> dict[str, str]:
