@@ -88,10 +88,11 @@ def predict(
     if as_json:
         typer.echo(json.dumps({"folder": str(out), **summary}, indent=2))
         return
+    saved = summary["tokens_saved"]
     typer.echo(
         f"{summary['answers']} answers in {out}: {summary['records']:.1f} records and "
-        f"{summary['tokens']:.0f} tokens a prompt, {summary['tokens_saved']:.0f} fewer than the "
-        f"first five records; no record in {summary['without_records']:.0%}"
+        f"{summary['tokens']:.0f} tokens a prompt, {abs(saved):.0f} {'fewer' if saved >= 0 else 'more'} "
+        f"than the first five records; no record in {summary['without_records']:.0%}"
     )
 
 
