@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import contextlib
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,3 +124,19 @@ def test_a_query_is_found_in_linear_time() -> None:
             with contextlib.suppress(ValueError):
                 task.query_of(text)
     assert time.perf_counter() - began < 5
+
+
+@pytest.mark.parametrize("change", [{"context_field": "tag"}, {"metadata_fields": ("tag",)}])
+def test_a_field_has_one_role(change: Any) -> None:
+    """Else the action would stand in what was known before it."""
+    with pytest.raises(ConfigError, match="the field 'tag' has two roles"):
+        replace(LAMP_TASKS["LaMP-2"], **change)
+
+
+def test_lamps_names_are_lamps(tmp_path: Path) -> None:
+    path, named = tmp_path / "task.toml", 'name = "LaMP-7"\ndescription = "Mine."\n'
+    path.write_text(f'{named}context_field = "message"\naction_field = "reply"\n')
+    with pytest.raises(ConfigError, match=r"LaMP-7 is LaMP's own, .* give it another name"):
+        load_task(path)
+    path.write_text(f'{named}action_field = "text"\nmax_answer_tokens = 7\n')
+    assert load_task(path).max_answer_tokens == 7

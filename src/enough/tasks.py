@@ -85,6 +85,12 @@ def _check(task: Task) -> None:
         raise ConfigError(f"task name {task.name!r} must be one line without brackets")
     if not task.action_field:
         raise ConfigError(f"task {task.name!r}: action_field must name the field of the user's act")
+    fields = [task.action_field, *filter(None, [task.context_field]), *task.metadata_fields]
+    if twice := [name for name in fields if fields.count(name) > 1]:
+        raise ConfigError(
+            f"task {task.name!r}: the field {twice[0]!r} has two roles; context, action and each "
+            "field of the metadata must differ, or the answer stands in the question"
+        )
     for metric in task.metrics:
         if metric not in METRIC_IS_HIGHER_BETTER:
             raise UnknownNameError("metric", metric, METRIC_IS_HIGHER_BETTER)
@@ -113,7 +119,18 @@ def _check(task: Task) -> None:
 
 def load_task(path: Path) -> Task:
     """Read a custom task from a TOML file; unknown keys and wrong types are errors."""
-    return load_config(path, Task)
+    task = load_config(path, Task)
+    known = LAMP_TASKS.get(task.name)
+    if known is not None and _schema(known) != _schema(task):
+        raise ConfigError(
+            f"{path}: {task.name} is LaMP's own, with other fields or labels; controllers would "
+            "take yours for it, so give it another name"
+        )
+    return task
+
+
+def _schema(task: Task) -> tuple[object, ...]:
+    return task.context_field, task.action_field, task.metadata_fields, task.labels
 
 
 def _lamp_tasks() -> dict[str, Task]:

@@ -81,7 +81,7 @@ def test_two_rounds_and_a_comparison(labels: Path, log: Path, tmp_path: Path) ->
     rows = tmp_path / "rows.jsonl"
     (found,) = json.loads(invoke(*options, "--json", "--rows", rows))
     lines: dict[str, Any] = {x["selector"]: x for x in found["lines"] if x["task"] == "all"}
-    assert {"fixed k=0", "fixed k=5", "best fixed k", "two rounds", "warm"} <= lines.keys()
+    assert {"fixed k=0", "fixed k=3", "best fixed k", "two rounds", "warm"} <= lines.keys()
     assert lines["fixed k=0"]["net"]["mean"] == 0
     assert lines["fixed k=0"]["root_stop"] == 1
     assert lines["two rounds"]["gap"] is not None
@@ -146,17 +146,17 @@ def test_without_labels_a_controller_brings_its_scales(
         invoke("compare", log, "--labels", labels, "--teacher", how)
     other = log.with_name("other")
     log.rename(other)
-    with pytest.raises(DataError, match=r"ours: has no scale of LaMP-2 \(but of LaMP-7\)"):
-        dump_as_movies(other)
+    with pytest.raises(DataError, match=r"ours: has no scale of posts \(but of LaMP-7\)"):
+        dump_as_posts(other)
         invoke("compare", other, "--teacher", how, *options)
 
 
-def dump_as_movies(folder: Path) -> None:
+def dump_as_posts(folder: Path) -> None:
     """The same log under another task."""
     from enough.data.task_file import TASK_FILE, task_as_toml
     from enough.tasks import task_named
 
-    task = dataclasses.replace(task_named("LaMP-7"), name="LaMP-2")
+    task = dataclasses.replace(task_named("LaMP-7"), name="posts")
     (folder / TASK_FILE).write_text(task_as_toml(task))
 
 
@@ -170,3 +170,25 @@ def test_bundled_controllers_have_their_adapter() -> None:
         assert locate_adapter(beside).name == name
     assert adapter_beside(Path("controllers/lamp")) is None
     assert adapter_beside(Path("mine")) is None
+
+
+def test_lengths_that_nobody_may_have_are_left_out(
+    labels: Path, log: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The labels' horizon is four: five records would be four under another name."""
+    (found,) = json.loads(invoke("compare", log, "--labels", labels, "--requests", 5, "--json"))
+    names = {line["selector"] for line in found["lines"]}
+    assert {"fixed k=0", "fixed k=3"} <= names
+    assert "fixed k=5" not in names
+    assert "at most 4 records are taken" in caplog.text
+
+
+def test_labels_do_not_go_into_a_folder_of_something_else(
+    labels: Path, log: Path, tmp_path: Path
+) -> None:
+    ours = trained(labels, log, tmp_path / "ours")
+    files = [path for path in ours.glob("*") if path.is_file()]
+    before = [path.read_bytes() for path in files]
+    with pytest.raises(ConfigError, match=r"ours: holds something else than labels \(controller"):
+        label(log, "--out", ours)
+    assert [path.read_bytes() for path in files] == before

@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from enough.cli import app
 from enough.diagnostics.registry import DIAGNOSTICS
-from enough.errors import ConfigError, UnknownNameError
+from enough.errors import ConfigError, DataError, UnknownNameError
+from tests.cli.tweets import write_small_log
 
 
 def run(*arguments: object) -> str:
@@ -21,6 +22,16 @@ def run(*arguments: object) -> str:
 
 def test_without_a_name_all_are_listed() -> None:
     assert run("diagnose").split() == list(DIAGNOSTICS)
+    assert json.loads(run("diagnose", "--json")) == list(DIAGNOSTICS)
+
+
+def test_labels_and_controllers_that_are_not_there(tmp_path: Path) -> None:
+    log = write_small_log(tmp_path)
+    out = tmp_path / "out"
+    given = ["diagnose", "fixed-length", "--data", log, "--labels", tmp_path / "none"]
+    with pytest.raises(DataError, match="none: "):
+        run(*given, "--out", out)
+    assert not out.exists()
 
 
 def test_a_mistyped_name_is_told_before_anything_is_loaded(tmp_path: Path) -> None:

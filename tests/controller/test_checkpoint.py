@@ -73,6 +73,14 @@ def test_settings_that_lack_something_are_refused(folder: Path, key: str) -> Non
         load_controller(folder)
 
 
+@pytest.mark.parametrize(("key", "value"), [("stop_temperature", 0), ("lambda", float("nan"))])
+def test_numbers_that_cannot_be_are_refused(folder: Path, key: str, value: float) -> None:
+    path = folder / "controller.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(ModelError, match=r"controller.json: damaged"):
+        load_controller(folder)
+
+
 def test_altered_weights_are_refused(folder: Path) -> None:
     path = folder / "controller.safetensors"
     raw = bytearray(path.read_bytes())

@@ -336,3 +336,24 @@ def test_real_histories(real_data: Path, name: str, median: float, exact: int) -
     train = check_dataset(dataset, LeakageControls()).splits[0]
     assert train.median_legal == median
     assert train.removals[Reason.EXACT_DUPLICATE] == exact
+
+
+def test_what_was_probably_not_meant_is_noted() -> None:
+    task = replace(MOVIES, name="films", metadata_fields=("mood",))
+    histories: dict[str, History] = {"ann": (record("m1", CAT), record("m2", DOG, date="2020"))}
+    asked = [
+        request(task, movie_input("One."), date="2021", source_id="m1"),
+        request(task, movie_input("Two."), date="2021", source_id="m9"),
+        request(task, movie_input("Three."), user="bob"),
+    ]
+    examples = tuple(Example(replace(one, id=str(n)), "comedy") for n, one in enumerate(asked))
+    notes = check_dataset(Dataset(task, histories, {"dev": examples}), LeakageControls()).notes
+    assert [note.split(" ")[:3] for note in notes] == [
+        ["1", "of", "2"],
+        ["1", "of", "3"],
+        ["1", "of", "2"],
+        ["no", "record", "has"],
+    ]
+    fine: dict[str, History] = {"ann": (record("m1", CAT, date="2020"),)}
+    whole = Dataset(MOVIES, fine, {"dev": examples[:1]})
+    assert check_dataset(whole, LeakageControls()).notes == ()

@@ -162,6 +162,15 @@ def test_bodies_that_are_no_json(client: httpx.Client, body: bytes) -> None:
     error_of(response)
 
 
+def test_a_body_without_its_type(client: httpx.Client) -> None:
+    """As curl sends it, where nobody thinks of the header."""
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    for path in ("/v1/users/x/records", "/v1/select"):
+        response = client.post(path, content=b'{"task": "LaMP-7"}', headers=form)
+        assert response.status_code == 422
+        assert "Content-Type: application/json" in error_of(response)["message"]
+
+
 def test_paths_and_methods_that_are_not_there(client: httpx.Client) -> None:
     assert (client.get("/v2").status_code, error_of(client.get("/v2"))["type"]) == (
         404,
@@ -199,4 +208,8 @@ def test_health_and_pages_need_no_key_and_no_network(shop: Running) -> None:
         page = anybody.get("/docs").text
         assert "/v1/users/{user}/records" in page
         assert "http" not in page.replace("/openapi.json", "")
-        assert anybody.get("/openapi.json").json()["openapi"].startswith("3.")
+        described = anybody.get("/openapi.json").json()
+        assert described["openapi"].startswith("3.")
+        assert described["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+        assert described["paths"]["/v1/select"]["post"]["security"] == [{"key": []}]
+        assert "security" not in described["paths"]["/healthz"]["get"]

@@ -125,6 +125,8 @@ def check(
         Console().print_json(json.dumps(_as_json(found)))
     else:
         _print_table(found, Console())
+        for note in found.notes:
+            typer.echo(f"Note: {note}.")
 
 
 @app.command()
@@ -192,6 +194,7 @@ def _as_json(found: Check) -> dict[str, object]:
             }
             for split in found.splits
         },
+        "notes": list(found.notes),
     }
 
 

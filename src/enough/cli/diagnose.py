@@ -59,7 +59,8 @@ def diagnose(
     from enough.diagnostics.run import DiagnoseRun
 
     if not names:
-        typer.echo("\n".join(DIAGNOSTICS))
+        listed = json.dumps(list(DIAGNOSTICS), indent=2) if as_json else "\n".join(DIAGNOSTICS)
+        typer.echo(listed)
         return
     _require_known(names)
     check_writable(markdown)

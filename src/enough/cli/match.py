@@ -105,15 +105,17 @@ def _print_table(rows: Sequence[dict[str, Any]]) -> None:
 
     table = Table(
         title="Matched replacements",
-        caption="coverage: pool records with all controls · reject: excluded by the calipers · "
-        "missing: too few legal records of others · exact: controls in all strata of their record "
-        "· SMD: standardised mean difference, absolute over all covariates, then by name",
+        caption="req.: requests · cover.: pool records with all controls · reject: excluded by the "
+        "calipers · miss.: too few legal records of others · exact: controls in all strata of "
+        "their record · mean, p90: of the absolute standardised mean difference over all "
+        "covariates; then that difference by name",
+        pad_edge=False,
+        box=None,
+        padding=(0, 1, 0, 0),
     )
-    heads = (
-        "task,requests,records,coverage,reject,missing,exact,mean SMD,p90 SMD,length,relev.,time"
-    )
+    heads = "task,req.,records,cover.,reject,miss.,exact,mean,p90,length,relev.,time"
     for head in heads.split(","):
-        table.add_column(head, justify="left" if head == "task" else "right")
+        table.add_column(head, justify="left" if head == "task" else "right", no_wrap=True)
     for row in rows:
         counts = [f"{row[name]:,}" if name in row else "" for name in ("requests", "records")]
         shares = [_shown(row.get(name), ".1%") for name in _SHARES]

@@ -89,9 +89,10 @@ def predict(
         typer.echo(json.dumps({"folder": str(out), **summary}, indent=2))
         return
     saved = summary["tokens_saved"]
+    compared = f"{abs(saved):.0f} {'fewer' if saved >= 0 else 'more'}"
     typer.echo(
         f"{summary['answers']} answers in {out}: {summary['records']:.1f} records and "
-        f"{summary['tokens']:.0f} tokens a prompt, {abs(saved):.0f} {'fewer' if saved >= 0 else 'more'} "
+        f"{summary['tokens']:.0f} tokens a prompt, {compared} "
         f"than the first five records; no record in {summary['without_records']:.0%}"
     )
 

@@ -23,7 +23,7 @@ from enough.config import from_table
 from enough.controller.features import STATIC
 from enough.controller.habit import Habit
 from enough.controller.model import Controller, ModelConfig
-from enough.errors import ModelError
+from enough.errors import ConfigError, ModelError
 from enough.labels.tree_files import Fingerprints
 from enough.run_folders import write_json, write_whole
 from enough.teacher.components import Scale, TargetConfig
@@ -133,13 +133,15 @@ def load_controller(
     except (
         AssertionError,
         AttributeError,
+        ConfigError,
         KeyError,
         RuntimeError,
         TypeError,
         ValueError,
     ) as error:
+        what = str(error).partition("\n")[0]  # torch names every weight that does not fit
         raise ModelError(
-            f"{folder / SETTINGS}: damaged ({type(error).__name__}: {error}); copy it again"
+            f"{folder / SETTINGS}: damaged ({type(error).__name__}: {what}); copy it again"
         ) from error
 
 
@@ -152,6 +154,8 @@ def _check(folder: Path, settings: dict[str, Any], raw: bytes) -> None:
         raise ModelError(
             f"{folder}: was trained on a feature that this version does not have ({unknown[0]})"
         )
+    if not settings["stop_temperature"] > 0:
+        raise ValueError("stop_temperature must be above 0")
     if hashlib.sha256(raw).hexdigest() != settings["sha256"]:
         raise ModelError(f"{folder / WEIGHTS}: altered since it was written; copy it again")
 

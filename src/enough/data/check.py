@@ -6,12 +6,12 @@ In: a `Dataset` and the controls. Out: a `Check` with numbers per split, and eve
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
 from enough.data.leakage import LeakageControls, LegalHistory, Progress, Reason
-from enough.records import Dataset, Example
+from enough.records import Dataset, Example, History, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,17 @@ class SplitCheck:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The numbers of a dataset, and its legal histories: split -> one per example, in order."""
+    """The numbers of a dataset, and its legal histories: split -> one per example, in order.
+
+    `notes` say what can be read, and is probably not what was meant.
+    """
 
     task: str
     users: int
     records: int
     splits: tuple[SplitCheck, ...]
     legal: dict[str, tuple[LegalHistory, ...]]
+    notes: tuple[str, ...] = ()
 
 
 def check_dataset(
@@ -63,7 +67,38 @@ def check_dataset(
         records=sum(len(history) for history in dataset.histories.values()),
         splits=tuple(_split(name, dataset.splits[name], legal[name]) for name in legal),
         legal=legal,
+        notes=tuple(_notes(dataset, requests)),
     )
+
+
+def _notes(dataset: Dataset, requests: Sequence[Request]) -> Iterator[str]:
+    """What a field of another name, or an id of another log, looks like from here."""
+    records = [record for history in dataset.histories.values() for record in history]
+    undated = sum(record.moment is None for record in records)
+    if undated and any(request.moment is not None for request in requests):
+        yield (
+            f"{undated} of {len(records)} records have no `date`, though requests have: nobody can "
+            "tell whether they came later"
+        )
+    strangers = sum(request.user not in dataset.histories for request in requests)
+    if strangers:
+        yield f"{strangers} of {len(requests)} requests are of users without a line in histories"
+    known = {user: _items(history) for user, history in dataset.histories.items()}
+    named = [request for request in requests if request.source_id is not None]
+    lost = sum(request.source_id not in known.get(request.user, ()) for request in named)
+    if lost:
+        yield (
+            f"{lost} of {len(named)} `source_id`s name nothing in their users' histories: the "
+            "record of the request itself may be among what it sees"
+        )
+    for field in dataset.task.metadata_fields:
+        if records and not any(name == field for one in records for name, _ in one.metadata):
+            yield f"no record has the field {field!r} of metadata_fields"
+
+
+def _items(history: History) -> set[str]:
+    """Ids of records, and of what they are about."""
+    return {name for record in history for name in (record.id, record.source_id) if name}
 
 
 def removal_lines(dataset: Dataset, check: Check) -> Iterator[dict[str, str]]:

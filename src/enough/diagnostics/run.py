@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from enough.config import plain
-from enough.controller.checkpoint import load_controller
+from enough.controller.bundled import locate_controller
+from enough.controller.checkpoint import SETTINGS, load_controller
 from enough.data.digest import dataset_digest
 from enough.data.folders import datasets_of
 from enough.diagnostics.diagnostic import About, Diagnostic
@@ -28,7 +29,7 @@ from enough.diagnostics.laboratory import Laboratory
 from enough.diagnostics.registry import DIAGNOSTICS
 from enough.diagnostics.sections import Section
 from enough.diagnostics.settings import Diagnosis
-from enough.errors import ConfigError
+from enough.errors import ConfigError, ModelError
 from enough.evaluation.evaluate_run import model_in_words
 from enough.labels.folder import LabelFolder, checksum
 from enough.parquet_rows import read_parquet, read_settings, write_parquet
@@ -65,6 +66,7 @@ class DiagnoseRun:
     def sections(self, names: Sequence[str]) -> list[Section]:
         """Measure what is missing, show everything."""
         found = []
+        _ = self._digests  # what is missing is told before a folder is made
         with held_folder(self.out):
             for name in names:
                 one = DIAGNOSTICS[name]
@@ -106,9 +108,14 @@ class DiagnoseRun:
         study = self.diagnosis.study
         found = {name: dataset_digest(one) for name, one in self._data.items()}
         if study.labels is not None:
-            found["labels"] = checksum(LabelFolder(study.labels).manifest_file)
+            labels = LabelFolder(study.labels)
+            labels.require_finished()
+            found["labels"] = checksum(labels.manifest_file)
         if study.controller is not None:
-            found["controller"] = checksum(study.controller / "controller.json")
+            settings = locate_controller(study.controller) / SETTINGS
+            if not settings.is_file():
+                raise ModelError(f"{study.controller}: not a controller (no {SETTINGS} in it)")
+            found["controller"] = checksum(settings)
         return found
 
     @cached_property

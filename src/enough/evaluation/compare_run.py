@@ -7,8 +7,9 @@ at hand. What such users ask later may be judged, too; it is kept apart.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +30,7 @@ from enough.teacher.components import Scale, TargetConfig
 from enough.teacher.preparation import Stages, cases_of
 from enough.teacher.specificity import SpecificityConfig
 
+log = logging.getLogger(__name__)
 Drawn = tuple[Dataset, list[Example]]
 """What a slice asks of one data set."""
 
@@ -66,6 +68,13 @@ class CompareConfig:
                 'returning adds to all of the slice "report": it needs split = "report" and '
                 "requests = 0"
             )
+
+    def within(self, max_records: int) -> CompareConfig:
+        """Without lengths that nobody may have; they would be shorter ones under another name."""
+        kept = tuple(length for length in self.lengths if length <= max_records)
+        if kept != self.lengths:
+            log.warning("at most %d records are taken: longer lengths are left out", max_records)
+        return replace(self, lengths=kept or (max_records,))
 
     @property
     def fixed(self) -> dict[str, Selector]:
@@ -147,6 +156,7 @@ def run_comparison(
     """Choose and score on all slices; `others` are selectors that know no operating point."""
     yardstick.require_scales(datasets)
     teacher = yardstick.teacher
+    config = config.within(teacher.search.max_records)
     contending = {one.name: one.policy for one in contenders} | dict(others or {})
 
     def drawn(split: str) -> list[Drawn]:

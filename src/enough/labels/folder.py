@@ -22,6 +22,8 @@ from enough.labels.tree_files import Fingerprints, Part, read_part
 from enough.run_folders import first_difference, read_json, write_json
 from enough.teacher.components import Scale, TargetConfig
 
+_OURS = {"settings.json", "manifest.json", ".lock", "trees", "journal", "targets"}
+
 
 class LabelFolder:
     """Paths and checks of one folder of labels."""
@@ -45,6 +47,10 @@ class LabelFolder:
 
     def require_settings(self, settings: dict[str, Any]) -> None:
         """Write the settings into a new folder; refuse a folder made with others."""
+        if strange := sorted({one.name for one in self.path.glob("*")} - _OURS):
+            raise ConfigError(
+                f"{self.path}: holds something else than labels ({strange[0]}); name another folder"
+            )
         is_begun = bool(self.parts()) or any((self.path / "journal").glob("*"))
         if not self.settings_file.exists() or not is_begun:
             if is_begun:

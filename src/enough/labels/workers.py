@@ -75,7 +75,8 @@ def _run_in_processes(
     for process in processes:
         process.start()
     stop = threading.Event()
-    threading.Thread(target=_feed, args=(jobs, todo, events, workers, stop), daemon=True).start()
+    feed = threading.Thread(target=_feed, args=(jobs, todo, events, workers, stop), daemon=True)
+    feed.start()
     try:
         _listen(processes, events, on_event)
         for process in processes:  # all are through; what they hold is given back when they end
@@ -85,6 +86,7 @@ def _run_in_processes(
         for process in processes:
             process.terminate()
             process.join()
+        feed.join(_LAST_SECONDS)  # in the middle of a model's work it would take the process down
         for channel in (todo, events):
             channel.cancel_join_thread()
             channel.close()

@@ -22,6 +22,7 @@ from enough.service.api_page import api_page
 from enough.service.bodies import ErrorBody
 from enough.service.config import ServeConfig
 from enough.service.framework_errors import problem_of_framework
+from enough.service.guard import GuardedRoute
 from enough.service.inspector import routes as inspector
 from enough.service.machinery import Machinery, Models, load_models
 from enough.service.measures import UNKNOWN_ROUTE
@@ -106,12 +107,25 @@ def build_app(
         return HTMLResponse(page)
 
     app.add_route("/docs", docs, include_in_schema=False)
+    _describe_keys(app)
     app.add_exception_handler(HTTPException, _outside_of_routes)
     app.add_exception_handler(RequestValidationError, _outside_of_routes)
     app.add_exception_handler(Exception, _unforeseen)
     app.add_middleware(NamesInPaths)
     app.add_middleware(Shortcut, routers=ROUTERS)  # the last to be added is the first to be asked
     return app
+
+
+def _describe_keys(app: FastAPI) -> None:
+    """Tell clients that are made from the description which routes want a key."""
+    schema = app.openapi()
+    schema["components"]["securitySchemes"] = {
+        "key": {"type": "http", "scheme": "bearer", "description": "`enough keys create`"}
+    }
+    for route in (route for router in ROUTERS for route in router.routes):
+        if isinstance(route, GuardedRoute) and route.scope is not None:
+            for method in route.methods or ():
+                schema["paths"][route.path_format][method.lower()]["security"] = [{"key": []}]
 
 
 def started(config: ServeConfig, models: Models | None = None) -> Service:

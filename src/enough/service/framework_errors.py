@@ -32,6 +32,13 @@ def _wrong_fields(error: RequestValidationError) -> ProblemError:
     place, *parts = [str(part) for part in first["loc"]]
     if first["type"] == "json_invalid":
         return ProblemError(400, "bad_request", f"the body is not JSON: {first['ctx']['error']}")
+    if not parts and first["type"] == "model_attributes_type":
+        return ProblemError(
+            422,
+            "invalid_request",
+            "the body must be a JSON object, sent with the header Content-Type: application/json",
+            field=place,
+        )
     field = ".".join(parts) or place
     # Not pydantic's `input`: it is the client's text.
     return ProblemError(422, "invalid_request", f"{field}: {first['msg']}", field=field)

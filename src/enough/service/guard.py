@@ -44,6 +44,12 @@ def needs(scope: Scope | None) -> Callable[[Endpoint], Endpoint]:
 class GuardedRoute(APIRoute):
     """A route with all of it around; for `APIRouter(route_class=...)`."""
 
+    @property
+    def scope(self) -> Scope | None:
+        """What a key needs; None lets everybody in."""
+        scope: Scope | None = getattr(self.endpoint, _SCOPE)
+        return scope
+
     def get_route_handler(self) -> Any:
         """The handler inside its guard."""
         return self.guard(super().get_route_handler())
@@ -52,7 +58,7 @@ class GuardedRoute(APIRoute):
         """All of it around anything that answers for this route."""
         if not hasattr(self.endpoint, _SCOPE):
             raise TypeError(f"the route {self.path} does not say which scope it needs")
-        scope: Scope | None = getattr(self.endpoint, _SCOPE)
+        scope = self.scope
 
         async def guarded(request: Request) -> Response:
             service, times = service_of(request), StageTimes()
