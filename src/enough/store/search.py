@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from enough.errors import ModelError
 from enough.protocols import Floats
@@ -18,6 +19,8 @@ from enough.records import Candidate, History, Pool
 from enough.store.record_store import RecordStore
 from enough.store.shelves import Shelf
 from enough.store.values import Owner
+
+_FEW_MORE = 3  # times as many as are wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +34,16 @@ class Hit:
 
 def best(shelf: Shelf, query: Floats, skip: int, limit: int) -> list[Hit]:
     """The hits from rank `skip` on, at most `limit`; ties in the order of appending."""
-    last = min(skip + limit, sum(len(one.vectors) for one in shelf.blocks))
+    blocks = shelf.blocks
+    starts = np.cumsum([0, *(len(one.vectors) for one in blocks)])
+    last = min(skip + limit, int(starts[-1]))
     if last <= skip:
         return []
     query = np.ascontiguousarray(query, np.float32)
-    if query.shape != (dim := shelf.blocks[0].vectors.shape[1],) or not np.isfinite(query).all():
+    if query.shape != (dim := blocks[0].vectors.shape[1],) or not np.isfinite(query).all():
         raise ModelError(f"a query vector must be {dim} finite numbers, not {query.shape}")
-    blocks = shelf.blocks
-    rough = np.concatenate([one.vectors @ query for one in blocks])  # [n]
-    # Two float32 sums of dim products differ by at most dim · 2⁻²³ · |x| · |q|; one may lie too
-    # high and the other too low.
-    longest = max(one.longest for one in blocks)
-    slack = 2 * dim * 2.0**-23 * longest * float(np.linalg.norm(query))
-    bound = np.partition(rough, len(rough) - last)[len(rough) - last] - slack
-    places = np.flatnonzero(rough >= bound)
-    starts = np.cumsum([0, *(len(one.vectors) for one in blocks)])
+    is_short = starts[-1] <= _FEW_MORE * last  # to look for the best would take as long
+    places = np.arange(starts[-1]) if is_short else _likely(shelf, query, last)
     of_block = starts.searchsorted(places, side="right") - 1
     lines = places - starts[of_block]
     rows = np.concatenate([blocks[b].vectors[lines[of_block == b]] for b in np.unique(of_block)])
@@ -54,6 +52,17 @@ def best(shelf: Shelf, query: Floats, skip: int, limit: int) -> list[Hit]:
     order = np.argsort(-scores, kind="stable")[skip:last]
     ranked = zip((found[i] for i in order.tolist()), scores[order].tolist(), strict=True)
     return [Hit(blocks[b].block, line, score) for (b, line), score in ranked]
+
+
+def _likely(shelf: Shelf, query: Floats, last: int) -> NDArray[np.int64]:
+    """Places of all that can be among the best `last`, in order."""
+    rough = np.concatenate([one.vectors @ query for one in shelf.blocks])  # [n]
+    # Two float32 sums of dim products differ by at most dim · 2⁻²³ · |x| · |q|; one may lie too
+    # high and the other too low.
+    longest = max(one.longest for one in shelf.blocks)
+    slack = 2 * len(query) * 2.0**-23 * longest * float(np.linalg.norm(query))
+    bound = np.partition(rough, len(rough) - last)[len(rough) - last] - slack
+    return np.flatnonzero(rough >= bound)
 
 
 def legal_pool(
