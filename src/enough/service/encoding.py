@@ -31,7 +31,7 @@ Kind = Literal["query", "document"]
 Result = TypeVar("Result")
 _TOGETHER = 64  # texts, of an encoder that does not say; others wait until all are done
 _TURNS = 4  # of those who cannot wait, before one of those who can
-_IN_A_ROW = 8  # texts a core takes on at once, if so many wait: the first waits for the last
+_IN_A_ROW = 6  # texts a core takes on at once, if so many wait: the first waits for the last
 
 
 @dataclass(eq=False, slots=True)
