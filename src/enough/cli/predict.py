@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from enough.cli.select import Controller, TaskName, Untrained
 from enough.cli.terminal import progress_bars, require_apart
 
 if TYPE_CHECKING:
@@ -22,16 +23,9 @@ def predict(
     data: Annotated[Path, typer.Argument(help="Folder with a log or LaMP files.")],
     out: Annotated[Path, typer.Option(help="Folder for the answers; goes on if they are begun.")],
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
-    task: Annotated[
-        str | None, typer.Option(help="LaMP-2, ..., or a task's TOML file; folders tell it.")
-    ] = None,
-    controller: Annotated[
-        Path | None,
-        typer.Option(help="Folder of `enough train`; the bundled controller without it."),
-    ] = None,
-    untrained: Annotated[
-        bool, typer.Option("--untrained", help="Select by relevance, diversity and price alone.")
-    ] = False,
+    task: TaskName = None,
+    controller: Controller = None,
+    untrained: Untrained = False,
     config: Annotated[
         Path | None, typer.Option(help="A TOML file of settings, as for `enough select`.")
     ] = None,
@@ -63,14 +57,7 @@ def predict(
     questions = read_questions(data, split, task_named(task) if task else None)
     with progress_bars() as update:
         update("loading models", 0, 2)
-        enough = Enough.load(
-            controller,
-            retrieval=settings.retrieval,
-            generator=settings.generator,
-            untrained=settings.untrained,
-            window=settings.window,
-            max_records=settings.max_records,
-        )
+        enough = Enough.configured(settings, controller)
         update("loading models", 1, 2)
         generator = load_configured(settings.generator)
         update("loading models", 2, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +14,16 @@ from enough.cli.terminal import one_line, progress_bars
 if TYPE_CHECKING:
     from enough.online.selected import Selected
     from enough.records import Dataset, History, Request
+
+TaskName = Annotated[
+    str | None, typer.Option(help="LaMP-2, ..., or a task's TOML file; folders tell it.")
+]
+Controller = Annotated[
+    Path | None, typer.Option(help="Folder of `enough train`; the bundled controller without it.")
+]
+Untrained = Annotated[
+    bool, typer.Option("--untrained", help="Select by relevance, diversity and price alone.")
+]
 
 
 def select(
@@ -31,16 +42,9 @@ def select(
     ] = None,
     date: Annotated[str | None, typer.Option(help="With --input: when it is asked.")] = None,
     user: Annotated[str | None, typer.Option(help="With --history: whose records.")] = None,
-    task: Annotated[
-        str | None, typer.Option(help="LaMP-2, ..., or a task's TOML file; folders tell it.")
-    ] = None,
-    controller: Annotated[
-        Path | None,
-        typer.Option(help="Folder of `enough train`; the bundled controller without it."),
-    ] = None,
-    untrained: Annotated[
-        bool, typer.Option("--untrained", help="Select by relevance, diversity and price alone.")
-    ] = False,
+    task: TaskName = None,
+    controller: Controller = None,
+    untrained: Untrained = False,
     max_records: Annotated[int | None, typer.Option(min=0, help="K_max (10 by default).")] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
     only_prompt: Annotated[
@@ -64,17 +68,14 @@ def select(
     if untrained and controller is not None:
         raise ConfigError("--untrained uses no controller: give --untrained or --controller")
     settings = load_config(config, SelectConfig) if config else SelectConfig()
+    if untrained and settings.untrained is None:
+        settings = dataclasses.replace(settings, untrained=UntrainedConfig())
+    if max_records is not None:
+        settings = dataclasses.replace(settings, max_records=max_records)
     asked, records = _asked(data, request, split, task, history, text, date, user)
     with progress_bars() as update:
         update("loading models", 0, 1)
-        enough = Enough.load(
-            controller,
-            retrieval=settings.retrieval,
-            generator=settings.generator,
-            untrained=settings.untrained or (UntrainedConfig() if untrained else None),
-            window=settings.window,
-            max_records=settings.max_records if max_records is None else max_records,
-        )
+        enough = Enough.configured(settings, controller)
         update("loading models", 1, 1)
         selected = enough.select(asked, records)
     if only_prompt:

@@ -78,8 +78,6 @@ class Enough:
         Raises:
             ModelError: if a model cannot be had, or the controller was made with other ones.
         """
-        from enough.generators.prompt_side import load_prompt_side  # noqa: PLC0415 (heavy)
-
         config = SelectConfig(
             retrieval or RetrievalConfig(),
             generator or GeneratorConfig(),
@@ -87,6 +85,13 @@ class Enough:
             window,
             max_records,
         )
+        return cls.configured(config, controller)
+
+    @classmethod
+    def configured(cls, config: SelectConfig, controller: Path | str | None = None) -> Enough:
+        """The same from settings; `controller` as for `load`."""
+        from enough.generators.prompt_side import load_prompt_side  # noqa: PLC0415 (heavy)
+
         side = load_prompt_side(config.generator.prompt_model)
         controls, retriever = build_stages(config.retrieval)
         encoder = controls.encoder
@@ -95,7 +100,7 @@ class Enough:
         trained: Trained | None = None
         if controller is not None:
             trained = load_controller(locate_controller(Path(controller)), **models)
-        elif untrained is None:
+        elif config.untrained is None:
             trained = default_controller(**models)
         if trained is None:
             log.warning("no controller: the untrained fallback selects; nothing personal is learnt")
@@ -106,9 +111,9 @@ class Enough:
             controls,
             retriever,
             side.tokenizer,
-            window=window or side.window,
+            window=config.window or side.window,
             pool=config.retrieval.pool,
-            max_records=max_records,
+            max_records=config.max_records,
         )
 
     def select(self, request: Request, history: Sequence[Record]) -> Selected:
