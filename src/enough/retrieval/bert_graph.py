@@ -20,11 +20,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from enough.retrieval.batching import one_core_threads
+
 Graph = Callable[[list[Tensor]], list[Tensor]]
 Pooling = Literal["mean", "cls", "last"]
 _USUAL_TOKENS = 32  # what weights are laid out for; others are as right and hardly slower
 _STEP = 32  # several texts are filled up to a multiple of it, so that there are few shapes
-_TRIED = (2, 9, 16, 27, 40, 64, 130)  # lengths of texts that go together when a graph is tried
+_TRIED = (2, 9, 27, 40, 64, 130)  # lengths of texts that go together when a graph is tried
 # Products whose code is kept by torch's wrapper of oneDNN and by oneDNN itself. Every length of a
 # text needs four of its own, about 2.5 MB: with their default of 1,024 each, a process that meets
 # all lengths grows by 700 MB. So many serve fifty lengths; making them anew costs 1 or 2 ms.
@@ -55,15 +57,21 @@ def bert_graph(model: Any, pooling: Pooling, *, normalise: bool) -> Graph:
         frozen: Graph = torch.jit.freeze(graph)
     longest = model.config.max_position_embeddings
     tried = [torch.arange(min(length, longest)) % model.config.vocab_size for length in _TRIED]
-    return frozen if is_exact_together(frozen, tried) else _one_by_one(frozen)
+    found: list[bool] = []
+    # On one core, as texts are encoded: several round otherwise.
+    (trial,) = one_core_threads(1, lambda: found.append(is_exact_together(frozen, tried)))
+    trial.join()
+    return frozen if found == [True] else _one_by_one(frozen)
 
 
 @torch.inference_mode()
 def is_exact_together(graph: Graph, rows: list[Tensor]) -> bool:
     """Whether every text has the bits it has alone; a library may sum larger products otherwise."""
     alone = [graph([row])[0] for row in rows]
-    together = [graph(rows[:count]) for count in range(2, len(rows) + 1)]
-    return all(torch.equal(*pair) for some in together for pair in zip(some, alone, strict=False))
+    for some in (slice(0, 2), slice(2, 5), slice(0, len(rows))):
+        if not all(map(torch.equal, graph(rows[some]), alone[some])):
+            return False
+    return True
 
 
 def _one_by_one(graph: Graph) -> Graph:
