@@ -212,4 +212,5 @@ def test_health_and_pages_need_no_key_and_no_network(shop: Running) -> None:
         assert described["openapi"].startswith("3.")
         assert described["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
         assert described["paths"]["/v1/select"]["post"]["security"] == [{"key": []}]
+        assert described["paths"]["/metrics"]["get"]["security"] == [{"key": []}]
         assert "security" not in described["paths"]["/healthz"]["get"]

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
@@ -97,7 +97,8 @@ def build_app(
     )
     metrics = health.open_metrics if config.open_metrics else health.guarded_metrics
     pages = [inspector.router] if config.inspector else []
-    for router in [*ROUTERS, metrics, *pages]:
+    routers = [*ROUTERS, metrics, *pages]
+    for router in routers:
         app.include_router(router)
     page = ""
 
@@ -107,7 +108,7 @@ def build_app(
         return HTMLResponse(page)
 
     app.add_route("/docs", docs, include_in_schema=False)
-    _describe_keys(app)
+    _describe_keys(app, routers)
     app.add_exception_handler(HTTPException, _outside_of_routes)
     app.add_exception_handler(RequestValidationError, _outside_of_routes)
     app.add_exception_handler(Exception, _unforeseen)
@@ -116,14 +117,14 @@ def build_app(
     return app
 
 
-def _describe_keys(app: FastAPI) -> None:
+def _describe_keys(app: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Tell clients that are made from the description which routes want a key."""
     schema = app.openapi()
     schema["components"]["securitySchemes"] = {
         "key": {"type": "http", "scheme": "bearer", "description": "`enough keys create`"}
     }
-    for route in (route for router in ROUTERS for route in router.routes):
-        if isinstance(route, GuardedRoute) and route.scope is not None:
+    for route in (route for router in routers for route in router.routes):
+        if isinstance(route, GuardedRoute) and route.include_in_schema and route.scope is not None:
             for method in route.methods or ():
                 schema["paths"][route.path_format][method.lower()]["security"] = [{"key": []}]
 
