@@ -158,16 +158,16 @@ def test_what_waits_is_followed_up_in_a_row_and_told_of_together() -> None:
     shared.close()
 
 
-def test_a_core_takes_its_share_and_not_more_than_eight() -> None:
+def test_a_core_takes_its_share_and_not_more_than_six() -> None:
     inner = HeldCores()
     shared = SharedEncoder(inner)
     asked = [shared.follow("w0", "query", lambda _: None)]
     assert inner.is_working.wait(10)
-    asked += [shared.follow(f"w{number}", "query", lambda _: None) for number in range(1, 13)]
+    asked += [shared.follow(f"w{number}", "query", lambda _: None) for number in range(1, 11)]
     inner.may_go.set()
     for one in asked:
         one.result(10)
-    assert [len(batch) for batch in inner.batches] == [1, 8, 4]
+    assert [len(batch) for batch in inner.batches] == [1, 6, 4]
     shared.close()
 
 
