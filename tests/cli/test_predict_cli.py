@@ -129,6 +129,10 @@ def test_other_settings_are_refused(log: Path, tmp_path: Path) -> None:
     controller = saved_controller(tmp_path / "controller")
     with pytest.raises(ConfigError, match=r"begun with another setting of selecting.controller"):
         run(log, "--out", out, "--controller", controller)
+    asked = (log / "test.jsonl").read_text()
+    (log / "test.jsonl").write_text(asked.replace("the tea is late", "the tea is cold"))
+    with pytest.raises(ConfigError, match="begun with another setting of data"):
+        run(log, "--out", out, "--untrained")
     with pytest.raises(ConfigError, match=r"--out .* is a folder of data"):
         run(log, "--out", log)
     with pytest.raises(ConfigError, match="uses no controller"):

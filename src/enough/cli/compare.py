@@ -12,6 +12,7 @@ import typer
 from enough.cli.terminal import (
     check_writable,
     named_folders,
+    narrow_table,
     progress_bars,
     write_json_lines,
 )
@@ -170,17 +171,13 @@ def print_lines(
 ) -> None:
     """A table for people, no wider than a plain terminal."""
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(
+    table = narrow_table(
         title=f"{lines[0].requests} requests of {users}, β {point.beta:g}, λ {point.lambda_:g}",
         caption="J: net utility, with a 95% interval over users · Δ: J less that of the best fixed "
         "k, which was chosen on other users · gain: in units of the task's scale · harm: requests "
         "worse off than without history · none: requests without a record · gap: promised less "
         "realised J",
-        pad_edge=False,
-        box=None,
-        padding=(0, 1, 0, 0),
     )
     table.add_column("selector", no_wrap=True)
     for column in ("J", "95%", "Δ", "gain", "tokens", "rec.", "harm", "none", "gap"):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from enough.cli.compare import print_lines
-from enough.cli.terminal import one_line, progress_bars
+from enough.cli.terminal import narrow_table, one_line, progress_bars
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,15 +106,10 @@ def _print_story(console: Console, told: Told) -> None:
 
 
 def _print_planted(console: Console, told: Told) -> None:
-    from rich.table import Table
-
-    table = Table(
+    table = narrow_table(
         title="What the profiles hold, by the truth about the made-up people",
         caption="useful: shares of the records that show a habit the answer turns on · recall: of "
         "such habits that the history shows · STOP: no record where none is useful",
-        pad_edge=False,
-        box=None,
-        padding=(0, 1, 0, 0),
     )
     table.add_column("selector", no_wrap=True)
     for name in ("records", "useful", "redundant", "irrelevant", "conflicting", "recall", "STOP"):

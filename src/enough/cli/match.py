@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from enough.cli.terminal import progress_bars
+from enough.cli.terminal import narrow_table, progress_bars
 
 if TYPE_CHECKING:
     from enough.cli.terminal import Update
@@ -101,17 +101,13 @@ def _together(rows: Sequence[dict[str, Any]], audits: Sequence[Balance]) -> dict
 def _print_table(rows: Sequence[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    table = Table(
+    table = narrow_table(
         title="Matched replacements",
         caption="req.: requests · cover.: pool records with all controls · reject: excluded by the "
         "calipers · miss.: too few legal records of others · exact: controls in all strata of "
         "their record · mean, p90: of the absolute standardised mean difference over all "
         "covariates; then that difference by name",
-        pad_edge=False,
-        box=None,
-        padding=(0, 1, 0, 0),
     )
     heads = "task,req.,records,cover.,reject,miss.,exact,mean,p90,length,relev.,time"
     for head in heads.split(","):

@@ -39,7 +39,7 @@ def predict(
     One line a request in predictions.jsonl; for LaMP's tasks also the file its leaderboard takes.
     Outputs are not read. Without a config, a bundled controller's generator has its adapter.
     """
-    from enough.data.digest import dataset_digest
+    from enough.data.digest import questions_digest
     from enough.data.questions import read_questions
     from enough.errors import ConfigError
     from enough.evaluation.predictions import predict as answered
@@ -62,9 +62,8 @@ def predict(
         generator = load_configured(settings.generator)
         update("loading models", 2, 2)
         made_from = {
-            "data": dataset_digest(questions.dataset),
+            "data": questions_digest(questions),
             "split": split,
-            "requests": [request.id for request in questions.requests],
             "generator": generator.fingerprint,
             "selecting": _selecting(settings, controller),
         }

@@ -14,6 +14,7 @@ from enough.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.table import Table
 
 _SECONDS_BETWEEN_LINES = 10.0
 
@@ -85,6 +86,13 @@ def duration(seconds: float) -> str:
     """In words, to the minute."""
     minutes = round(seconds / 60)
     return f"{minutes // 60}:{minutes % 60:02d} h" if minutes >= 60 else f"{minutes} min"
+
+
+def narrow_table(title: str, caption: str) -> Table:
+    """A table without lines, so that a dozen columns fit a plain terminal."""
+    from rich.table import Table
+
+    return Table(title=title, caption=caption, pad_edge=False, box=None, padding=(0, 1, 0, 0))
 
 
 def check_writable(path: Path | None) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from enough.cli.terminal import progress_bars, require_apart
+from enough.cli.terminal import narrow_table, progress_bars, require_apart
 from enough.cli.train_baseline import train_baseline
 
 if TYPE_CHECKING:
@@ -108,14 +108,10 @@ def _train(run: Any) -> dict[str, Any]:
 
 def _print(found: dict[str, Any], out: Path) -> None:
     from rich.console import Console
-    from rich.table import Table
 
-    table = Table(
+    table = narrow_table(
         title=f"{found['parameters']:,} weights, {found['kind']} targets, β {found['beta']:g}, "
         f"λ {found['lambda']:g}, T_s {found['stop_temperature']:.2f}",
-        pad_edge=False,
-        box=None,
-        padding=(0, 1, 0, 0),
         caption=f"{found['selection_requests']} requests of users not trained on, within their "
         "sampled trees · J: where the policy ends · prom.: what it promised · gap: promised less "
         "J · best: with the reference known · STOP: requests without a record",

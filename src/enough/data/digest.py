@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 
+from enough.data.questions import Questions
 from enough.records import Dataset
 
 
@@ -19,4 +20,12 @@ def dataset_digest(dataset: Dataset) -> str:
         digest.update(repr((split, examples)).encode("utf-8", "surrogatepass"))
     for request, ids in dataset.visible.items():
         digest.update(repr((request, sorted(ids))).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def questions_digest(questions: Questions) -> str:
+    """Of the histories and of all that is asked."""
+    digest = hashlib.blake2b(dataset_digest(questions.dataset).encode(), digest_size=16)
+    for request in questions.requests:
+        digest.update(repr(request).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
