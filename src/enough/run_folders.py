@@ -16,6 +16,8 @@ from typing import Any
 
 from enough.errors import ConfigError, DataError
 
+_UNFINISHED = ".part"
+
 
 @contextmanager
 def held_folder(path: Path) -> Iterator[None]:
@@ -36,12 +38,17 @@ def held_folder(path: Path) -> Iterator[None]:
 def write_whole(path: Path, content: bytes) -> None:
     """The file appears when it is on the disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.part")
+    unfinished = path.with_name(f"{path.name}{_UNFINISHED}")
     with unfinished.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
+
+
+def names_in(folder: Path) -> set[str]:
+    """What lies in a folder; what a kill left half-written counts as the file it was to become."""
+    return {one.name.removesuffix(_UNFINISHED) for one in folder.glob("*")}
 
 
 def write_json(path: Path, value: object) -> None:

@@ -77,6 +77,18 @@ def test_killed_while_manifest_and_targets_are_written(tmp_path: Path) -> None:
     assert hit, "no kill was in time"
 
 
+def test_what_a_kill_left_half_written_is_written_again(tmp_path: Path) -> None:
+    whole, begun, ended = tmp_path / "whole", tmp_path / "begun", tmp_path / "ended"
+    finish(whole, 1, tmp_path / "log")
+    begun.mkdir()
+    (begun / "settings.json.part").write_bytes(b"{")
+    shutil.copytree(whole, ended)
+    (ended / "manifest.json").rename(ended / "manifest.json.part")
+    for folder in (begun, ended):
+        finish(folder, 1, tmp_path / "log")
+        assert digest(folder) == digest(whole)
+
+
 def kill(
     process: subprocess.Popen[bytes], moment: Moment, folder: Path, log: Path, rng: random.Random
 ) -> bool:

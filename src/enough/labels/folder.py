@@ -19,7 +19,7 @@ from typing import Any
 
 from enough.errors import ConfigError, DataError
 from enough.labels.tree_files import Fingerprints, Part, read_part
-from enough.run_folders import first_difference, read_json, write_json
+from enough.run_folders import first_difference, names_in, read_json, write_json
 from enough.teacher.components import Scale, TargetConfig
 
 _OURS = {"settings.json", "manifest.json", ".lock", "trees", "journal", "targets"}
@@ -47,7 +47,7 @@ class LabelFolder:
 
     def require_settings(self, settings: dict[str, Any]) -> None:
         """Write the settings into a new folder; refuse a folder made with others."""
-        if strange := sorted({one.name for one in self.path.glob("*")} - _OURS):
+        if strange := sorted(names_in(self.path) - _OURS):
             raise ConfigError(
                 f"{self.path}: holds something else than labels ({strange[0]}); name another folder"
             )
