@@ -63,6 +63,8 @@ class SharedEncoder:
         self._patient: deque[_Job] = deque()
         self._wake = threading.Condition()
         self._here = threading.local()
+        self._encoded: deque[tuple[_Job, Floats]] = deque()
+        self._following = threading.Lock()
         self._is_closed = False
         self._round = 0
         self._threads = inner.start_threads(self._work)
@@ -165,9 +167,23 @@ class SharedEncoder:
         for job, own in shares:
             if job.then is None:
                 job.result.set_result(own)
-        # The event loop is woken when all are followed up, not between one and the next.
-        for tell in [job.followed(own) for job, own in shares if job.then is not None]:
-            tell()
+        self._encoded.extend((job, own) for job, own in shares if job.then is not None)
+        self._follow_up()
+
+    def _follow_up(self) -> None:
+        """Follow up what is encoded, unless another thread is at it: that one takes it along.
+
+        Python's lock would let them do it by turns, and a core would wait meanwhile.
+        """
+        while self._encoded and self._following.acquire(blocking=False):
+            try:
+                # As many as are there now: with many cores there would always be one more.
+                row = [self._encoded.popleft() for _ in range(len(self._encoded))]
+                # The event loop is woken when all are followed up, not between one and the next.
+                for tell in [job.followed(vectors) for job, vectors in row]:
+                    tell()
+            finally:
+                self._following.release()
 
 
 @dataclass(frozen=True, slots=True)
