@@ -116,6 +116,15 @@ def test_an_error_reaches_those_who_asked_and_nobody_else() -> None:
     shared.close()
 
 
+def encoded(shared: SharedEncoder, count: int) -> None:
+    """Wait until so many are to be followed up."""
+    for _ in range(2000):
+        if len(shared._encoded) == count:
+            return
+        threading.Event().wait(0.001)
+    raise AssertionError(len(shared._encoded))
+
+
 class HeldCores(HeldEncoder):
     """The same with one core, a text at a time."""
 
@@ -168,6 +177,45 @@ def test_a_core_takes_its_share_and_not_more_than_six() -> None:
     for one in asked:
         one.result(10)
     assert [len(batch) for batch in inner.batches] == [1, 6, 4]
+    shared.close()
+
+
+class TwoCores(BagEncoder):
+    """Encodes at once, a text at a time, in two threads."""
+
+    is_symmetric, batch_rows, lanes = False, 1, 2
+    encode_here = BagEncoder.encode
+
+    def start_threads(self, work: Any) -> list[threading.Thread]:
+        return [in_background(work), in_background(work)]
+
+
+def test_who_is_following_up_takes_the_others_along_unless_they_are_many() -> None:
+    shared = SharedEncoder(TwoCores())
+    is_held, may_go = threading.Event(), threading.Event()
+
+    def slow(_: Floats) -> int:
+        is_held.set()
+        assert may_go.wait(10)
+        return threading.get_ident()
+
+    def quick(_: Floats) -> int:
+        return threading.get_ident()
+
+    held = shared.follow("w0", "query", slow)
+    assert is_held.wait(10)
+    few = []
+    for number in range(6):  # the other thread encodes all of them, and goes on
+        few.append(shared.follow(f"w{number}", "query", quick))
+        encoded(shared, number + 1)
+    assert not any(one.done() for one in few)
+    many = shared.follow("w7", "query", quick)
+    many.result(10)
+    assert {one.result(10) for one in few} == {many.result(10)}
+    one_more = shared.follow("w8", "query", quick)
+    encoded(shared, 1)
+    may_go.set()
+    assert one_more.result(10) == held.result(10) != many.result(10)
     shared.close()
 
 

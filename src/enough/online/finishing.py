@@ -53,7 +53,7 @@ def finished(
     pool, trace = walked.pool, walked.trace
     own = {record.id: record for record in walked.history}  # as they were given
     records = tuple(own[pool[place].record.id] for place in trace.profile)
-    prompt = prompter.prompt(request, records)
+    whole, profile = prompter.sizes(request, records)
     text = prompter.text(request, records)
     found = decisions(trace, pool) if explained else ()
     parts = PARTS if policy == "untrained" else _COMPONENTS
@@ -63,9 +63,9 @@ def finished(
         records=records,
         prompt=text,
         messages=_messages(prompter, text),
-        tokens=prompt.profile_tokens,
-        prompt_tokens=len(prompt.tokens),
-        tokens_saved=_fixed_tokens(walked.budget) - prompt.profile_tokens,
+        tokens=profile,
+        prompt_tokens=whole,
+        tokens_saved=_fixed_tokens(walked.budget) - profile,
         policy=policy,
         reason=trace.reason,
         parts=parts[:count],

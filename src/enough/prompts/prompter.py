@@ -89,6 +89,11 @@ class Prompter:
         tokens = np.concatenate([self._head(request.task), *segments, self._tail(request)])
         return Prompt(tokens, sum(map(len, segments)))
 
+    def sizes(self, request: Request, records: Sequence[Record]) -> tuple[int, int]:
+        """Tokens of the whole prompt and of the profile in it, without joining them."""
+        profile = sum(len(self._record(request.task, record)) for record in records)
+        return len(self._head(request.task)) + profile + len(self._tail(request)), profile
+
     def record_tokens(self, task: Task, record: Record) -> int:
         """How many tokens the record adds to any profile."""
         return len(self._record(task, record))
@@ -134,7 +139,7 @@ class Prompter:
         Raises:
             BudgetError: if the request does not even fit without a profile.
         """
-        empty = len(self.prompt(request).tokens)
+        empty, _ = self.sizes(request, ())
         answer = answer_tokens or request.task.max_answer_tokens
         room = window - answer - empty
         if room < 0:
@@ -142,7 +147,8 @@ class Prompter:
                 f"request {request.id!r} needs {empty} prompt tokens and {answer} for the answer; "
                 f"the window has {window}"
             )
-        tokens = tuple(self.record_tokens(request.task, c.record) for c in pool)
+        task, line = request.task, self._record
+        tokens = tuple([len(line(task, candidate.record)) for candidate in pool])
         return Budget(min(max_records, len(pool)), room, tokens)
 
     def _encode_head(self, task: Task) -> Tokens:

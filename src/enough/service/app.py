@@ -30,7 +30,7 @@ from enough.service.paths import NamesInPaths
 from enough.service.problems import problem_of
 from enough.service.replies import refusal
 from enough.service.routes import chat, health, keys, records, select
-from enough.service.shortcut import Shortcut
+from enough.service.shortcut import Shortcut, ShortcutApp
 from enough.service.state import Service
 from enough.service.store_door import StoreDoor
 
@@ -86,7 +86,7 @@ def build_app(
                 await alive.upstream.close()
             await asyncio.to_thread(alive.close)
 
-    app = FastAPI(
+    app = ShortcutApp(
         title="enough",
         version=version("enough"),
         description="Records of users in, the few that are worth their tokens out.",
@@ -113,7 +113,7 @@ def build_app(
     app.add_exception_handler(RequestValidationError, _outside_of_routes)
     app.add_exception_handler(Exception, _unforeseen)
     app.add_middleware(NamesInPaths)
-    app.add_middleware(Shortcut, routers=ROUTERS)  # the last to be added is the first to be asked
+    app.shortcut = Shortcut(ROUTERS)
     return app
 
 

@@ -9,7 +9,7 @@ batch of records for ever.
 
 An encoding on a core leaves little of its cache to anybody. So what a request does with its vector
 can be handed in with its text: requests that wait together are encoded together, then followed up
-one after the other in the same thread, and told of it together.
+one after the other in one thread, theirs or one that is at it already, and told of it together.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -79,7 +80,7 @@ class SharedEncoder:
         return self._together == 1
 
     def follow(self, text: str, kind: Kind, then: Callable[[Floats], Result]) -> Future[Result]:
-        """Encode a text, then do something with its vector [dim] in the thread that made it.
+        """Encode a text, then do something with its vector [dim] in a thread of the encoder.
 
         Args:
             text: before everybody who can wait.
@@ -173,17 +174,24 @@ class SharedEncoder:
     def _follow_up(self) -> None:
         """Follow up what is encoded, unless another thread is at it: that one takes it along.
 
-        Python's lock would let them do it by turns, and a core would wait meanwhile.
+        Python's lock would let two do it by turns only, and a core would wait meanwhile. But who is
+        at it can be long at it; so when more than a row waits behind them, it is done here.
         """
-        while self._encoded and self._following.acquire(blocking=False):
+        while count := len(self._encoded):
+            is_alone = self._following.acquire(blocking=False)
+            if not is_alone and count <= _IN_A_ROW:
+                return
+            row: list[tuple[_Job, Floats]] = []
             try:
-                # As many as are there now: with many cores there would always be one more.
-                row = [self._encoded.popleft() for _ in range(len(self._encoded))]
+                with suppress(IndexError):  # another thread has taken them
+                    # As many as are there now: with many cores there would always be one more.
+                    row.extend(self._encoded.popleft() for _ in range(count))
                 # The event loop is woken when all are followed up, not between one and the next.
                 for tell in [job.followed(vectors) for job, vectors in row]:
                     tell()
             finally:
-                self._following.release()
+                if is_alone:
+                    self._following.release()
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,11 +95,12 @@ class Memories:
                 memory.recognised = Recognised()
             if memory.portrayed > _SEGMENTS:
                 memory.portraits, memory.portrayed, memory.portrait_bytes = {}, 0, 0
-            new = list(memory.portraits.items())[memory.portrayed :]  # others may be adding more
-            memory.portrayed += len(new)
-            memory.portrait_bytes += sum(
-                portrait.size + _OF_A_VECTOR + 2 * record.letters for record, portrait in new
-            )  # its texts, and their tokens
+            if len(memory.portraits) > memory.portrayed:
+                new = list(memory.portraits.items())[memory.portrayed :]  # others may be adding
+                memory.portrayed += len(new)
+                memory.portrait_bytes += sum(
+                    portrait.size + _OF_A_VECTOR + 2 * record.letters for record, portrait in new
+                )  # its texts, and their tokens
             grown = memory.recognised.size + memory.portrait_bytes - memory.counted
             memory.counted += grown
             memory.size += grown

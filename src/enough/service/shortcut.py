@@ -13,13 +13,13 @@ from collections.abc import Iterable
 from inspect import get_annotations, signature
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from enough.service.guard import GuardedRoute, Handler
 from enough.service.problems import ProblemError
@@ -28,30 +28,40 @@ _CONTENT_TYPE = (b"content-type", b"application/json")
 
 
 class Shortcut:
-    """ASGI middleware, to be the outermost.
+    """Which requests have a shorter way.
 
     Args:
-        app: answers everything else.
-        routers: whose routes may have a shorter way.
+        routers: whose routes may have one.
     """
 
-    def __init__(self, app: ASGIApp, routers: Iterable[APIRouter]) -> None:
-        self._app = app
+    def __init__(self, routers: Iterable[APIRouter]) -> None:
         self._handlers: dict[tuple[str, str], Handler] = {}
         for route in (route for router in routers for route in router.routes):
             if isinstance(route, GuardedRoute) and (body := _only_body(route)) is not None:
                 handler = route.guard(_plain(route.endpoint, *body))
                 self._handlers |= {(method, route.path): handler for method in route.methods or ()}
 
+    def handler(self, scope: Scope) -> Handler | None:
+        """Who answers this request by itself; None if it goes the long way."""
+        if scope["type"] == "http" and _CONTENT_TYPE in scope["headers"]:
+            return self._handlers.get((scope["method"], scope["path"]))
+        return None
+
+
+class ShortcutApp(FastAPI):
+    """An application that answers some requests before its own layers see them."""
+
+    shortcut: Shortcut | None = None
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] == "http" and _CONTENT_TYPE in scope["headers"]:
-            handler = self._handlers.get((scope["method"], scope["path"]))
-            if handler is not None:
-                response = await handler(Request(scope, receive))
-                await response(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+        handler = None if self.shortcut is None else self.shortcut.handler(scope)
+        if handler is None:
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        response = await handler(Request(scope, receive))
+        await response(scope, receive, send)
 
 
 def _only_body(route: GuardedRoute) -> tuple[str, type[BaseModel]] | None:

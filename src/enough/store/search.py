@@ -7,7 +7,7 @@ that can be among the best, rounding considered; these few are scored as `DenseR
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,16 +42,29 @@ def best(shelf: Shelf, query: Floats, skip: int, limit: int) -> list[Hit]:
     query = np.ascontiguousarray(query, np.float32)
     if query.shape != (dim := blocks[0].vectors.shape[1],) or not np.isfinite(query).all():
         raise ModelError(f"a query vector must be {dim} finite numbers, not {query.shape}")
-    is_short = starts[-1] <= _FEW_MORE * last  # to look for the best would take as long
-    places = np.arange(starts[-1]) if is_short else _likely(shelf, query, last)
-    of_block = starts.searchsorted(places, side="right") - 1
-    lines = places - starts[of_block]
-    rows = np.concatenate([blocks[b].vectors[lines[of_block == b]] for b in np.unique(of_block)])
-    found = list(zip(of_block.tolist(), lines.tolist(), strict=True))
+    if starts[-1] <= _FEW_MORE * last:  # to look for the best would take as long
+        places, rows = np.arange(starts[-1]), _joined([one.vectors for one in blocks])
+    else:
+        places = _likely(shelf, query, last)
+        of_block, lines = _located(places, starts)
+        rows = _joined([blocks[b].vectors[lines[of_block == b]] for b in np.unique(of_block)])
     scores = (rows * query).sum(axis=1).astype(np.float64)
-    order = np.argsort(-scores, kind="stable")[skip:last]
-    ranked = zip((found[i] for i in order.tolist()), scores[order].tolist(), strict=True)
+    order = (-scores).argsort(kind="stable")[skip:last]
+    where = zip(*(one.tolist() for one in _located(places[order], starts)), strict=True)
+    ranked = zip(where, scores[order].tolist(), strict=True)
     return [Hit(blocks[b].block, line, score) for (b, line), score in ranked]
+
+
+def _joined(parts: Sequence[Floats]) -> Floats:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _located(
+    places: NDArray[np.int64], starts: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Block and line of every place."""
+    of_block = starts.searchsorted(places, side="right") - 1
+    return of_block, places - starts[of_block]
 
 
 def _likely(shelf: Shelf, query: Floats, last: int) -> NDArray[np.int64]:
