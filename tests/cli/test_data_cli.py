@@ -89,6 +89,16 @@ def test_check_as_a_table_and_a_list(log: Path, encoder: TableEncoder, tmp_path:
     assert lines[0]["detail"] == "cosine 0.951"
 
 
+def test_fields_that_nothing_reads_are_named(log: Path) -> None:
+    (log / "task.toml").write_text(
+        'name = "films"\ndescription = "d"\naction_field = "tag"\nmetadata_fields = ["year"]\n'
+    )
+    record = {"id": "1", "date": "2010", "tag": "comedy", "year": "1994", "stars": 3, "dat": "x"}
+    write_jsonl(log / "histories.jsonl", [{"user_id": "ann", "records": [record]}])
+    found = check_json(log, "--no-near-duplicates")["notes"]
+    assert found[-1].startswith("nothing reads these fields of records: dat, stars;")
+
+
 def test_the_near_duplicate_rule_can_be_set_and_left_out(log: Path, encoder: TableEncoder) -> None:
     strict = check_json(log, "--task", "LaMP-2", "--threshold", "0.96")
     assert strict["splits"]["train"]["removals"]["near duplicate"] == 0

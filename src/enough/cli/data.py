@@ -106,6 +106,7 @@ def check(
     from enough.data.check import check_dataset, removal_lines
     from enough.data.folders import read_folder
     from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
+    from enough.data.logs import unread_fields
     from enough.tasks import task_named
 
     check_writable(listing)
@@ -118,7 +119,7 @@ def check(
         encoder = CachedEncoder(load_encoder())
     controls = LeakageControls(encoder, DEFAULT_THRESHOLD if threshold is None else threshold)
     with progress_bars() as update:
-        found = check_dataset(dataset, controls, update)
+        found = check_dataset(dataset, controls, update, unread_fields(path, dataset.task))
     if listing is not None:
         write_json_lines(listing, removal_lines(dataset, found))
     if as_json:

@@ -51,9 +51,19 @@ class Check:
 
 
 def check_dataset(
-    dataset: Dataset, controls: LeakageControls, progress: Progress | None = None
+    dataset: Dataset,
+    controls: LeakageControls,
+    progress: Progress | None = None,
+    unread: Sequence[str] = (),
 ) -> Check:
-    """Apply the controls to every request."""
+    """Apply the controls to every request.
+
+    Args:
+        dataset: what is checked.
+        controls: the rules.
+        progress: told how far it is.
+        unread: fields of its records that were left where they are.
+    """
     # All splits at once: they share users, so texts are compared and embedded once.
     examples = [example for split in dataset.splits.values() for example in split]
     requests = [example.request for example in examples]
@@ -67,11 +77,11 @@ def check_dataset(
         records=sum(len(history) for history in dataset.histories.values()),
         splits=tuple(_split(name, dataset.splits[name], legal[name]) for name in legal),
         legal=legal,
-        notes=tuple(_notes(dataset, requests)),
+        notes=tuple(_notes(dataset, requests, unread)),
     )
 
 
-def _notes(dataset: Dataset, requests: Sequence[Request]) -> Iterator[str]:
+def _notes(dataset: Dataset, requests: Sequence[Request], unread: Sequence[str]) -> Iterator[str]:
     """What a field of another name, or an id of another log, looks like from here."""
     records = [record for history in dataset.histories.values() for record in history]
     undated = sum(record.moment is None for record in records)
@@ -94,6 +104,11 @@ def _notes(dataset: Dataset, requests: Sequence[Request]) -> Iterator[str]:
     for field in dataset.task.metadata_fields:
         if records and not any(name == field for one in records for name, _ in one.metadata):
             yield f"no record has the field {field!r} of metadata_fields"
+    if unread:
+        yield (
+            f"nothing reads these fields of records: {', '.join(unread)}; those that matter belong "
+            "into metadata_fields of task.toml"
+        )
 
 
 def _items(history: History) -> set[str]:

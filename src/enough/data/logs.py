@@ -22,7 +22,9 @@ from enough.data.parsing import (
     JsonObject,
     Place,
     as_list,
+    as_object,
     check_answer,
+    further_fields,
     optional_text,
     parse_record,
     parse_request,
@@ -76,6 +78,17 @@ def read_histories(path: Path, task: Task | None = None) -> Dataset:
         raise DataError("there is no histories.jsonl or histories.jsonl.gz in it", path=path)
     task = task or folder_task(path)
     return Dataset(task, _read_histories(file, task), {})
+
+
+def unread_fields(path: Path, task: Task) -> list[str]:
+    """Fields of a folder's records that nothing reads, by name; none where it is no log."""
+    if (file := find_jsonl(path, _HISTORIES)) is None:
+        return []
+    found: set[str] = set()
+    for place, line in read_objects(file):
+        for raw in as_list(line, "records", place):
+            found |= further_fields(as_object(raw, place), task)
+    return sorted(found)
 
 
 def require_no_requests(path: Path) -> None:

@@ -142,6 +142,11 @@ def _task_fields(task: Task) -> frozenset[str]:
     return frozenset({task.action_field, task.context_field} - {""})
 
 
+def further_fields(table: JsonObject, task: Task) -> set[str]:
+    """Fields of a record that the task does not name."""
+    return table.keys() - _NOT_TASK_FIELDS - _task_fields(task) - set(task.metadata_fields)
+
+
 def _check_fields(table: JsonObject, task: Task, place: Place) -> None:
     expected, found = _task_fields(task), table.keys() - _NOT_TASK_FIELDS
     if found == expected:
