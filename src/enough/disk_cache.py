@@ -42,6 +42,16 @@ def cache_key(*parts: bytes | str) -> bytes:
     return digest.digest()
 
 
+class _Held:
+    """A thread's connection; it is closed when the thread, or the cache, is no more."""
+
+    def __init__(self, process: int, connection: sqlite3.Connection) -> None:
+        self.process, self.connection = process, connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
 class DiskCache:
     """A persistent mapping bytes -> bytes.
 
@@ -100,7 +110,7 @@ class DiskCache:
     def close(self) -> None:
         """Close this thread's connection; the next call opens it again."""
         if (held := getattr(self._local, "held", None)) is not None:
-            held[1].close()
+            held.connection.close()
             del self._local.held
 
     @contextmanager
@@ -120,17 +130,21 @@ class DiskCache:
                 connection.execute("ROLLBACK")
 
     def _connection(self) -> sqlite3.Connection:
-        held = getattr(self._local, "held", None)
-        if held is not None and held[0] == os.getpid():  # SQLite handles must not cross a fork
-            connection: sqlite3.Connection = held[1]
-            return connection
-        connection = sqlite3.connect(self.path, timeout=_PATIENCE_S, isolation_level=None)
+        held: _Held | None = getattr(self._local, "held", None)
+        if held is not None and held.process == os.getpid():  # handles must not cross a fork
+            return held.connection
+        connection = sqlite3.connect(
+            self.path,
+            timeout=_PATIENCE_S,
+            isolation_level=None,
+            check_same_thread=False,  # one uses it, but perhaps another one closes it
+        )
         try:
             self._prepare(connection)
         except BaseException:
             connection.close()
             raise
-        self._local.held = (os.getpid(), connection)
+        self._local.held = _Held(os.getpid(), connection)
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
