@@ -47,9 +47,8 @@ class _Held:
 
     def __init__(self, process: int, connection: sqlite3.Connection) -> None:
         self.process, self.connection = process, connection
-
-    def __del__(self) -> None:
-        self.connection.close()
+        # Not `__del__`: in a cycle the connection could be torn down first, and would complain.
+        weakref.finalize(self, connection.close).atexit = False
 
 
 class DiskCache:
