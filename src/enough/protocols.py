@@ -105,6 +105,15 @@ class Tokenizer(Protocol):
         ...
 
 
+@runtime_checkable
+class ManyTokenizer(Tokenizer, Protocol):
+    """One that takes less for several texts at once than for one after the other."""
+
+    def encode_many(self, texts: Sequence[str]) -> list[Tokens]:
+        """Of each what `encode` gives."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoredSequence:
     """A prompt followed by a reference whose likelihood is wanted.

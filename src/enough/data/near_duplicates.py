@@ -47,12 +47,14 @@ class Wording:
             return []
         apart = [self._taken_apart(text) for text in texts]
         sizes = np.array([len(one) for one in apart])
-        pieces, ends = np.concatenate(apart), np.cumsum([0, *sizes])
+        pieces, ends = np.concatenate(apart), np.zeros(len(sizes) + 1, np.int64)
+        sizes.cumsum(out=ends[1:])
         shares = np.zeros((len(texts), len(targets)))
         for column, target in zip(shares.T, map(self._taken_apart, targets), strict=True):
-            shared = np.diff(_members(pieces, target).searchsorted(ends))
-            column[:] = shared / np.maximum(np.minimum(sizes, len(target)), 1)
-        return [(int(i), int(j)) for i, j in np.argwhere(shares >= self._least)]
+            bounds = _members(pieces, target).searchsorted(ends)
+            column[:] = (bounds[1:] - bounds[:-1]) / np.maximum(np.minimum(sizes, len(target)), 1)
+        rows, columns = (shares >= self._least).nonzero()
+        return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
     def _taken_apart(self, text: str) -> _Pieces:
         if (known := self._pieces.get(text)) is None:
@@ -81,10 +83,11 @@ def _members(pieces: _Pieces, target: _Pieces) -> NDArray[np.intp]:
     """
     table = np.zeros(1 << _FIRST_BITS, np.bool_)
     table[target >> _OTHER_BITS] = True
-    likely = np.flatnonzero(table[pieces >> _OTHER_BITS])
+    likely = table[pieces >> _OTHER_BITS].nonzero()[0]
     found = pieces[likely]
     places = np.minimum(target.searchsorted(found), len(target) - 1)
-    return likely[target[places] == found] if len(likely) else likely
+    members: NDArray[np.intp] = likely[target[places] == found] if len(likely) else likely
+    return members
 
 
 def cosines(
@@ -115,5 +118,5 @@ def _unit_vectors(
         blocks.append(encoder.encode(texts[start : start + _BLOCK], "document"))
         progress(min(start + _BLOCK, len(texts)), len(texts))
     vectors = np.concatenate(blocks)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    lengths = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     return (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)

@@ -39,7 +39,7 @@ _PROBES = (
 
 
 class HFTokenizer:
-    """Implements `protocols.Tokenizer`."""
+    """Implements `protocols.ManyTokenizer`."""
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
@@ -57,6 +57,14 @@ class HFTokenizer:
         else:  # without the detour by a batch, which wakes threads for one text
             ids = backend.encode(text, add_special_tokens=False).ids
         return np.array(ids, np.int32)
+
+    def encode_many(self, texts: Sequence[str]) -> list[Tokens]:
+        """Of each what `encode` gives."""
+        backend = self._backend
+        if backend is None or not _is_plain(backend):
+            return [self.encode(text) for text in texts]
+        made = backend.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [np.array(one.ids, np.int32) for one in made]
 
     def decode(self, tokens: Sequence[int]) -> str:
         """Text without control tokens."""

@@ -9,6 +9,7 @@ bracket, where byte-level tokenizers split anyway, so the tokens are those of th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,8 +19,9 @@ import numpy as np
 from enough.errors import BudgetError, ModelError
 from enough.prompts.escape import Escaper
 from enough.prompts.serialise import serialise_record
+from enough.prompts.tails import Tails
 from enough.prompts.template import SYSTEM, head_text, tail_text
-from enough.protocols import Budget, ScoredSequence, Tokenizer, Tokens
+from enough.protocols import Budget, ManyTokenizer, ScoredSequence, Tokenizer, Tokens
 from enough.records import Example, Pool, Record, Request
 from enough.tasks import Task
 
@@ -60,6 +62,7 @@ class Prompter:
         self._head = lru_cache(maxsize=64)(self._encode_head)
         self._record = lru_cache(maxsize=_CACHED_SEGMENTS)(self._encode_record)
         self._tail = lru_cache(maxsize=4096)(self._encode_tail)
+        self._tails = Tails(self._encode_tails)
 
     @property
     def frame(self) -> tuple[str, str]:
@@ -76,6 +79,10 @@ class Prompter:
         own._record = lru_cache(maxsize=segments)(own._encode_record)
         own._tail = lru_cache(maxsize=1)(own._encode_tail)
         return own
+
+    def expecting(self, request: Request) -> AbstractContextManager[None]:
+        """In here the request's segment may be tokenised together with those of others."""
+        return self._tails.expecting(request.input)
 
     def text(self, request: Request, records: Sequence[Record]) -> str:
         """The whole prompt as text, chat frame included."""
@@ -159,8 +166,14 @@ class Prompter:
         return self._guarded(tokens, 0, f"record {record.id!r} of user {record.owner!r}")
 
     def _encode_tail(self, request: Request) -> Tokens:
-        tokens = self._tokenizer.encode(tail_text(request.input, self._escaper) + self._after)
+        tokens = self._tails.of(request.input)
         return self._guarded(tokens, self._frame_controls, f"request {request.id!r}")
+
+    def _encode_tails(self, inputs: Sequence[str]) -> list[Tokens]:
+        texts = [tail_text(text, self._escaper) + self._after for text in inputs]
+        if len(texts) > 1 and isinstance(self._tokenizer, ManyTokenizer):
+            return self._tokenizer.encode_many(texts)
+        return [self._tokenizer.encode(text) for text in texts]
 
     def _guarded(self, tokens: Tokens, allowed: int, owner: str) -> Tokens:
         # Escaping already prevents this; a tokenizer that rewrites text first could bring it back.

