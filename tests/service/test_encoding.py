@@ -16,7 +16,7 @@ from enough.generators.fake import FakeTokenizer
 from enough.prompts.prompter import Prompter
 from enough.protocols import Floats, ThreadedEncoder
 from enough.retrieval.encoders import load_encoder
-from enough.service.encoding import SharedEncoder
+from enough.service.encoding import SharedEncoder, _Job
 from enough.service.memories import Memories, RememberedEncoder, remember
 from tests.conftest import make_record
 from tests.retrieval.tiny import BagEncoder
@@ -188,6 +188,33 @@ class TwoCores(BagEncoder):
 
     def start_threads(self, work: Any) -> list[threading.Thread]:
         return [in_background(work), in_background(work)]
+
+
+def test_threads_with_nothing_to_do_share_what_comes() -> None:
+    class Gathering(TwoCores):
+        """Two threads that begin when all texts are there, and wait for each other."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.both, self.rows = threading.Barrier(2), []  # type: ignore[var-annotated]
+
+        def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+            self.rows.append(len(texts))
+            self.both.wait(10)
+            return BagEncoder.encode(self, texts, kind)
+
+    inner = Gathering()
+    shared = SharedEncoder(inner)
+    with shared._wake:
+        jobs = [_Job([f"w{number}"], "query", np.sum) for number in range(4)]
+        while shared._resting < 2:
+            shared._wake.wait(0.01)
+        shared._urgent.extend(jobs)
+        shared._wake.notify_all()
+    for job in jobs:
+        job.result.result(10)
+    assert inner.rows == [2, 2]
+    shared.close()
 
 
 def test_who_is_following_up_takes_the_others_along_unless_they_are_many() -> None:

@@ -68,6 +68,7 @@ class SharedEncoder:
         self._following = threading.Lock()
         self._is_closed = False
         self._round = 0
+        self._resting = 0  # threads that have nothing to do
         self._threads = inner.start_threads(self._work)
 
     def encode(self, texts: Sequence[str], kind: Kind) -> Floats:
@@ -141,13 +142,16 @@ class SharedEncoder:
     def _next(self) -> list[_Job]:
         """What is urgent, as far as it fits; at times one of the patient; at the end nothing."""
         with self._wake:
+            self._resting += 1
             while not (self._urgent or self._patient or self._is_closed):
                 self._wake.wait()
+            # Threads that were woken and have not begun yet get their share, too.
+            free, self._resting = self._resting, self._resting - 1
             jobs: list[_Job] = []
             self._round += 1
             if self._patient and (not self._urgent or self._round % _TURNS == 0):
                 jobs.append(self._patient.popleft())
-            share = min(_IN_A_ROW, -(-len(self._urgent) // self._lanes))
+            share = min(_IN_A_ROW, -(-len(self._urgent) // free))
             most = max(self._together, share)
             while self._urgent and sum(len(job.texts) for job in jobs) < most:
                 jobs.append(self._urgent.popleft())
