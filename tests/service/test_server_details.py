@@ -48,6 +48,18 @@ def test_writes_of_one_turn_leave_together_and_in_order() -> None:
     assert asyncio.run(run()) == [b"head body", b"next", b"x" * 70_000, b"last", b"closed"]
 
 
+def test_nothing_is_written_to_a_client_that_is_gone() -> None:
+    async def run() -> list[bytes]:
+        inner: Any = Wire()
+        wire = _Joined(inner, asyncio.get_running_loop())
+        wire.write(b"answer")
+        inner.close()
+        await asyncio.sleep(0)
+        return list(inner.written)
+
+    assert asyncio.run(run()) == [b"closed"]
+
+
 def test_lines_come_together_and_none_is_lost(caplog: pytest.LogCaptureFixture) -> None:
     log = AccessLog()
 

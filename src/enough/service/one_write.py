@@ -45,7 +45,7 @@ class _Joined:
 
     def _flush(self) -> None:
         parts, self._parts = self._parts, []
-        if parts:
+        if parts and not self._transport.is_closing():  # the client may be gone by now
             self._transport.write(b"".join(parts))
 
     def __getattr__(self, name: str) -> Any:
