@@ -64,8 +64,7 @@ def write_objects(path: Path, objects: Iterable[Mapping[str, object]]) -> None:
 def _opened(path: Path) -> Iterator[Iterable[bytes]]:
     with path.open("rb") as file:
         # The first bytes decide, not the name: files get renamed.
-        is_gzip = file.read(2) == _GZIP_MAGIC
-        file.seek(0)
+        is_gzip = file.peek(2)[:2] == _GZIP_MAGIC  # a pipe cannot be wound back
         if not is_gzip:
             yield file
             return
