@@ -4,11 +4,14 @@ import dataclasses
 import gzip
 import json
 import logging
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from enough.data.jsonl import read_objects
 from enough.data.logs import read_log_folder, write_log_folder
 from enough.errors import DataError
 from enough.records import Dataset
@@ -254,6 +257,17 @@ def test_a_written_folder_reads_back_the_same(tmp_path: Path) -> None:
     write_log_folder(dataset, tmp_path / "twin")
     for file in (tmp_path / "copy").iterdir():
         assert file.read_bytes() == (tmp_path / "twin" / file.name).read_bytes()
+
+
+@pytest.mark.parametrize("is_gzipped", [False, True])
+def test_lines_can_come_through_a_pipe(tmp_path: Path, is_gzipped: bool) -> None:
+    content = json.dumps(RECORD).encode()
+    os.mkfifo(pipe := tmp_path / "records.jsonl")
+    sent = gzip.compress(content) if is_gzipped else content
+    writer = threading.Thread(target=pipe.write_bytes, args=(sent,))
+    writer.start()
+    assert [line for _, line in read_objects(pipe)] == [RECORD]
+    writer.join()
 
 
 def test_half_characters_survive_reading_and_writing(tmp_path: Path) -> None:
