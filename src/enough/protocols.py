@@ -44,6 +44,11 @@ class ThreadedEncoder(Encoder, Protocol):
         ...
 
     @property
+    def is_normalised(self) -> bool:
+        """Whether vectors have length 1, so that their product is a cosine."""
+        ...
+
+    @property
     def lanes(self) -> int:
         """Threads that can encode at the same time."""
         ...

@@ -212,6 +212,22 @@ def test_exactly_the_legal_records_are_left(case: tuple[Request, History, str | 
     assert removed == sorted(removed, key=history.index)
 
 
+@settings(max_examples=300, deadline=None)
+@given(cases())
+def test_what_a_search_has_shown_to_be_unlike_need_not_be_compared(
+    case: tuple[Request, History, str | None],
+) -> None:
+    request, history, _ = case
+    query = letter_counts(request.query)
+    unlike = {
+        record.id
+        for record in history
+        if angle(letter_counts(retrieval(record, request.task)), query) < THRESHOLD - 1e-5
+    }
+    controls = LeakageControls(LetterCounts(), THRESHOLD)
+    assert controls.legal(*case, unlike=unlike) == controls.legal(*case)
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(cases(), max_size=4))
 def test_many_at_once_are_as_one_by_one(cases: list[tuple[Request, History, str | None]]) -> None:

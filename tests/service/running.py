@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import httpx
+import numpy as np
 import uvicorn
 
 from enough.generators.fake import FakeTokenizer
@@ -29,10 +30,19 @@ from tests.retrieval.tiny import BagEncoder
 TASK = "LaMP-7"
 
 
-class CoreEncoder(BagEncoder):
+class UnitEncoder(BagEncoder):
+    """Directions alone: products are cosines."""
+
+    def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+        vectors = super().encode(texts, kind)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.maximum(lengths, 1), np.float32)
+
+
+class CoreEncoder(UnitEncoder):
     """Two threads, a text each: as the default encoder is on two cores."""
 
-    is_symmetric, batch_rows, lanes = False, 1, 2
+    is_symmetric, is_normalised, batch_rows, lanes = True, True, 1, 2
 
     def start_threads(self, work: Callable[[], None]) -> list[threading.Thread]:
         threads = [threading.Thread(target=work, daemon=True) for _ in range(self.lanes)]
@@ -41,7 +51,7 @@ class CoreEncoder(BagEncoder):
         return threads
 
     def encode_here(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
-        return BagEncoder.encode(self, texts, kind)
+        return UnitEncoder.encode(self, texts, kind)
 
 
 class SafeTokenizer(FakeTokenizer):

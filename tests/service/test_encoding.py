@@ -25,7 +25,7 @@ from tests.retrieval.tiny import BagEncoder
 class HeldEncoder(BagEncoder):
     """Waits in its first call until it is let go, and keeps what came together."""
 
-    is_symmetric, batch_rows, lanes = False, 4, 1
+    is_symmetric, is_normalised, batch_rows, lanes = False, False, 4, 1
 
     def __init__(self) -> None:
         super().__init__()
@@ -183,7 +183,7 @@ def test_a_core_takes_its_share_and_not_more_than_six() -> None:
 class TwoCores(BagEncoder):
     """Encodes at once, a text at a time, in two threads."""
 
-    is_symmetric, batch_rows, lanes = False, 1, 2
+    is_symmetric, is_normalised, batch_rows, lanes = False, False, 1, 2
     encode_here = BagEncoder.encode
 
     def start_threads(self, work: Any) -> list[threading.Thread]:

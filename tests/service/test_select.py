@@ -23,7 +23,14 @@ from enough.retrieval.dense import DenseRetriever
 from enough.tasks import LAMP_TASKS
 from tests.online.stand_ins import random_controller
 from tests.retrieval.tiny import BagEncoder
-from tests.service.running import Running, SafeTokenizer, models, running, tweets
+from tests.service.running import (
+    Running,
+    SafeTokenizer,
+    UnitEncoder,
+    models,
+    running,
+    tweets,
+)
 from tests.service.running import settings as serving
 from tests.service.test_records import error_of
 
@@ -33,7 +40,7 @@ users = (f"user {number}" for number in itertools.count())
 
 
 def library(policy: str = "controller") -> Enough:
-    encoder = BagEncoder()
+    encoder = UnitEncoder()
     chosen: Any = UntrainedSelector(encoder)
     if policy == "controller":
         chosen = ControllerPolicy(random_controller("", ""), encoder)
@@ -207,7 +214,8 @@ def test_what_a_request_that_does_not_fit_leaves_is_counted(
 ) -> None:
     some = tweets(12, word="long enough to be compared by its wording, a late")
     client.post("/v1/users/long/records", json={"task": "LaMP-7", "records": some})
-    asking = {"task": "LaMP-7", "input": "Paraphrase: " + "late " * 3000, "user": "long"}
+    near = f"{some[0]['text']} " * 300  # else its wording would not be looked at
+    asking = {"task": "LaMP-7", "input": f"Paraphrase: {near}", "user": "long"}
     assert error_of(client.post("/v1/select", json=asking))["type"] == "too_long"
     memory = shop.service.machinery.memories.of("shop", "long")
     assert memory.counted == memory.recognised.size > 0

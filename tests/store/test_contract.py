@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from enough.errors import DataError, EncoderChangedError, ModelError, RecordConflictError
-from enough.records import Candidate, Record
+from enough.records import Candidate, Pool, Record
 from enough.retrieval.dense import DenseRetriever
 from enough.store.embedding import RecordEmbedder
 from enough.store.record_store import KeyStore, RecordStore
@@ -221,9 +221,9 @@ def test_a_pool_of_legal_records(store: SqlStore) -> None:
     query = embedding.embed_query("w7")
     asked: list[str] = []
 
-    def legal(some: tuple[Record, ...]) -> tuple[Record, ...]:
-        asked.extend(one.id for one in some)
-        return tuple(one for one in some if int(one.id[1:]) % 10 == 3)
+    def legal(some: Pool) -> tuple[Record, ...]:
+        asked.extend(one.record.id for one in some)
+        return tuple(one.record for one in some if int(one.record.id[1:]) % 10 == 3)
 
     found = legal_pool(store, ANN, query, embedding.fingerprint, limit=5, legal=legal)
     ranked = store.nearest(ANN, query, embedding.fingerprint, 300)

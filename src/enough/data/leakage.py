@@ -18,7 +18,7 @@ wording is cheap to compare, so few texts are ever embedded.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -105,10 +105,23 @@ class LeakageControls:
                 raise ConfigError(f"{name} must be between 0 and 1, not {value}")
 
     def legal(
-        self, request: Request, history: History, reference: str | None = None
+        self,
+        request: Request,
+        history: History,
+        reference: str | None = None,
+        *,
+        unlike: Container[str] = (),
     ) -> LegalHistory:
-        """What one request may see of its user's history."""
-        return self.legal_many([request], [history], [reference])[0]
+        """What one request may see of its user's history.
+
+        Args:
+            request: what is asked.
+            history: raw.
+            reference: its answer, where there is one.
+            unlike: ids of records that are known to lie too far from the query for the fourth rule,
+                such as all that a retriever gave a lower cosine; they are not looked at again.
+        """
+        return self.legal_many([request], [history], [reference], unlike=[unlike])[0]
 
     def legal_many(
         self,
@@ -116,6 +129,8 @@ class LeakageControls:
         histories: Sequence[History],
         references: Sequence[str | None] | None = None,
         progress: Progress | None = None,
+        *,
+        unlike: Sequence[Container[str]] | None = None,
     ) -> list[LegalHistory]:
         """The same for many requests; every distinct text is embedded once.
 
@@ -124,6 +139,7 @@ class LeakageControls:
             histories: the raw history of each request, `dataset.history(request)`.
             references: the answer of each request, where there is one.
             progress: told how far it is.
+            unlike: for each request what `legal` takes.
         """
         report = progress or (lambda *_: None)
         answers = references if references is not None else [None] * len(requests)
@@ -140,7 +156,14 @@ class LeakageControls:
                     requests[i], histories[i], answers[i], known, removed[i]
                 )
                 if self.encoder is not None:
-                    left = (record for record in histories[i] if record.id not in removed[i])
+                    # Whatever else is known of the target may lie nearer than its query.
+                    is_query_alone = set(target.embedded) <= {requests[i].query.strip()}
+                    far = unlike[i] if unlike is not None and is_query_alone else ()
+                    left = (
+                        record
+                        for record in histories[i]
+                        if record.id not in removed[i] and record.id not in far
+                    )
                     texts = [(record, text) for record in left for text in known[record].embedded]
                     found = wording.suspicious([text for _, text in texts], target.embedded)
                     suspects += ((i, *texts[j], target.embedded[k]) for j, k in found)

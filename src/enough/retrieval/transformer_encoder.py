@@ -81,6 +81,11 @@ class TransformerEncoder:
         """Whether a text has the same vector as a query and as a document."""
         return self.spec.query_template == self.spec.document_template
 
+    @property
+    def is_normalised(self) -> bool:
+        """Whether vectors have length 1, so that their product is a cosine."""
+        return self.spec.normalise
+
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         """Vectors [len(texts), dim]; equal texts get equal bits."""
         return self._encode(texts, kind, is_here=False)

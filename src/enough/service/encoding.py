@@ -57,7 +57,7 @@ class SharedEncoder:
     def __init__(self, encoder: Encoder) -> None:
         self.fingerprint = encoder.fingerprint
         inner = encoder if isinstance(encoder, ThreadedEncoder) else _InOneThread(encoder)
-        self.is_symmetric = inner.is_symmetric
+        self.is_symmetric, self.is_normalised = inner.is_symmetric, inner.is_normalised
         self._together, self._lanes = inner.batch_rows, inner.lanes
         self._encode_here = inner.encode_here
         self._urgent: deque[_Job] = deque()
@@ -204,6 +204,7 @@ class _InOneThread:
 
     encoder: Encoder
     is_symmetric: bool = False
+    is_normalised: bool = False
     lanes: int = 1
     batch_rows: int = _TOGETHER
 

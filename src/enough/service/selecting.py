@@ -36,6 +36,7 @@ from enough.store.search import legal_pool
 from enough.store.values import Owner
 from enough.tasks import Task
 
+_MARGIN = 0.02  # for rounding, and white space that rules do not look at
 _POLICIES = 16  # of controllers with another λ, kept
 
 
@@ -219,6 +220,13 @@ class Selecting:
                     del self._policies[oldest]
             return found
 
+    def _unlike(self, near: Pool) -> set[str]:
+        """Records that the search has shown to be no near duplicates of the query."""
+        if not (self._encoder.is_symmetric and self._encoder.is_normalised):
+            return set()
+        surely = self._settings.near_duplicate_threshold - _MARGIN
+        return {one.record.id for one in near if one.score < surely}
+
     def _found(
         self, asked: Asked, controls: LeakageControls, encoder: Encoder, vector: Floats
     ) -> tuple[History, LegalHistory, Pool]:
@@ -234,9 +242,9 @@ class Selecting:
         targets = {record.id for record in target}
         removed: dict[str, Removal] = {}
 
-        def rules(near: History) -> History:
-            others = tuple(record for record in near if record.id not in targets)
-            left = controls.legal(request, target + others)
+        def rules(near: Pool) -> History:
+            others = tuple(one.record for one in near if one.record.id not in targets)
+            left = controls.legal(request, target + others, unlike=self._unlike(near))
             removed.update((one.record.id, one) for one in left.removals)
             return left.records
 

@@ -85,7 +85,7 @@ def legal_pool(
     fingerprint: str,
     *,
     limit: int,
-    legal: Callable[[History], History],
+    legal: Callable[[Pool], History],
 ) -> Pool:
     """The nearest records that are legal, at most `limit`.
 
@@ -95,7 +95,7 @@ def legal_pool(
         query: the request's vector [dim].
         fingerprint: of the encoder it is from.
         limit: M.
-        legal: of some records those a request may see, such as
+        legal: of some candidates the records a request may see, such as
             `LeakageControls.legal(request, history).records`; it is asked about the nearest ones
             first, a quarter more than `limit`, and about others only where too few are legal.
     """
@@ -103,7 +103,7 @@ def legal_pool(
     skip, batch = 0, limit + limit // 4 + 1  # most requests may see most of the nearest
     while len(found) < limit:
         nearest = store.nearest(owner, query, fingerprint, batch, skip=skip)
-        kept = {record.id for record in legal(tuple(one.record for one in nearest))}
+        kept = {record.id for record in legal(nearest)}
         for one in nearest:
             if one.record.id in kept:  # a write in between can move one to the next batch
                 found.setdefault(one.record.id, one)
