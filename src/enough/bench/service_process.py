@@ -26,7 +26,8 @@ from typing import Any
 from enough.errors import EnoughError
 
 _PATIENCE_S = 300.0  # for the models to load
-_LENGTH = re.compile(r"content-length: (\d+)", re.IGNORECASE)
+_GOOD = b"HTTP/1.1 200"
+_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _STAGE = re.compile(r"(\w+);dur=([\d.]+)")
 
 
@@ -126,7 +127,7 @@ class ServiceProcess:
     def ask(self, questions: Sequence[Mapping[str, object]], clients: int) -> Driven:
         """All questions, shared among so many clients."""
         bodies = iter([json.dumps(one).encode() for one in questions])  # whoever is free takes one
-        answers: list[Timed] = []
+        came: list[tuple[float, bytes]] = []  # read when all are there: the cores are the service's
 
         def work() -> None:
             with closing(self._connection().sock) as connection:
@@ -134,11 +135,7 @@ class ServiceProcess:
                     began = time.perf_counter()
                     connection.sendall(self._head(len(body)) + body)
                     head = _whole_answer(connection)
-                    took = (time.perf_counter() - began) * 1000
-                    if not head.startswith("HTTP/1.1 200"):
-                        continue
-                    stages = dict(_STAGE.findall(head))
-                    answers.append(Timed(took, float(stages["total"]), float(stages["encode"])))
+                    came.append((time.perf_counter() - began, head))
 
         threads = [threading.Thread(target=work) for _ in range(clients)]
         began, service_cpu, client_cpu = time.perf_counter(), self._cpu_s(), time.process_time()
@@ -147,13 +144,10 @@ class ServiceProcess:
         for thread in threads:
             thread.join()
         seconds = time.perf_counter() - began
-        return Driven(
-            tuple(answers),
-            seconds,
-            len(questions) - len(answers),  # also what a broken connection left unanswered
-            self._cpu_s() - service_cpu,
-            time.process_time() - client_cpu,
-        )
+        service_cpu, client_cpu = self._cpu_s() - service_cpu, time.process_time() - client_cpu
+        answers = tuple(_timed(took, head) for took, head in came if head.startswith(_GOOD))
+        failures = len(questions) - len(answers)  # also what a broken connection left unanswered
+        return Driven(answers, seconds, failures, service_cpu, client_cpu)
 
     def memory_mb(self) -> float:
         """What the process holds in memory; 0 where the system does not say."""
@@ -193,18 +187,22 @@ class ServiceProcess:
             return response.status, response.read()
 
 
-def _whole_answer(connection: socket.socket) -> str:
+def _timed(seconds: float, head: bytes) -> Timed:
+    stages = dict(_STAGE.findall(head.decode("latin-1")))
+    return Timed(seconds * 1000, float(stages["total"]), float(stages["encode"]))
+
+
+def _whole_answer(connection: socket.socket) -> bytes:
     """Read one answer; its head. A library's client would take more time than the service."""
     head, found, body = b"", b"", b""
     while not found:
         if not (more := connection.recv(65_536)):
             raise EnoughError("the service hung up")
         head, found, body = (head + more).partition(b"\r\n\r\n")
-    text = head.decode("latin-1")
-    length = _LENGTH.search(text)
+    length = _LENGTH.search(head)
     missing = (int(length[1]) if length else 0) - len(body)
     while missing > 0:
         if not (more := connection.recv(65_536)):
             raise EnoughError("the service hung up")
         missing -= len(more)
-    return text
+    return head
