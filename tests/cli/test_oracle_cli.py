@@ -8,9 +8,12 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from enough.cli.oracle import oracle
+from enough.cli.oracle import _point, oracle
 from enough.errors import ConfigError, DataError
+from enough.evaluation.compare_run import Contender
 from enough.generators.fake import FakeGenerator
+from enough.teacher.components import TargetConfig
+from enough.teacher.oracle_config import OracleConfig
 from tests.data.world import tweet_input, write_jsonl
 from tests.retrieval.tiny import BagEncoder
 
@@ -113,7 +116,7 @@ def test_scales_may_come_from_labels(log: Path, generator: FakeGenerator, tmp_pa
     labels = tmp_path / "labels"
     labels.mkdir()
     scale = {"gain": 1e6, "specificity": 1e6}
-    manifest = {"calibration": {"LaMP-7": {"scale": scale}}}
+    manifest = {"calibration": {"LaMP-7": {"scale": scale}}, "parts": {}}
     (labels / "manifest.json").write_text(json.dumps(manifest))
     found = json.loads(run(log, "--labels", labels, "--json"))
     best = next(line for line in found["summary"] if line["selector"] == "exact oracle")
@@ -121,6 +124,34 @@ def test_scales_may_come_from_labels(log: Path, generator: FakeGenerator, tmp_pa
     (labels / "manifest.json").write_text('{"calibration": {}}')
     with pytest.raises(DataError, match="holds no labels of LaMP-7"):
         run(log, "--labels", labels)
+
+
+def test_nobody_is_studied_who_was_learnt_from(
+    log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = tmp_path / "labels"
+    labels.mkdir()
+    scale = {"gain": 1.0, "specificity": 1.0}
+    manifest = {"calibration": {"LaMP-7": {"scale": scale}}, "parts": {}}
+    (labels / "manifest.json").write_text(json.dumps(manifest))
+    everybody = frozenset(("LaMP-7", f"u{number}") for number in range(4))
+    monkeypatch.setattr("enough.evaluation.yardstick.labelled_users", lambda _: everybody)
+    with pytest.raises(DataError, match="of 'dev' is among the labelled ones"):
+        run(log, "--labels", labels)
+
+
+def test_controllers_are_judged_at_their_own_price() -> None:
+    policy: Any = None
+    cheap = Contender("cheap", policy, TargetConfig(lambda_=0.1))
+    dear = Contender("dear", policy, TargetConfig(lambda_=1))
+    settings = OracleConfig()
+    assert _point(settings, [], is_set=False) == settings.targets
+    assert _point(settings, [dear], is_set=False) == dear.point
+    assert _point(settings, [cheap], is_set=True) == settings.targets == cheap.point
+    with pytest.raises(ConfigError, match=r"'dear' decides .* λ = 1, and .* λ = 0\.1"):
+        _point(settings, [dear], is_set=True)
+    with pytest.raises(ConfigError, match="'dear'"):
+        _point(settings, [cheap, dear], is_set=False)
 
 
 def test_errors_come_before_the_work(log: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 
 from enough.diagnostics.summaries import quality, summarise
@@ -57,6 +60,21 @@ def test_quality_is_nothing_where_it_would_divide_by_zero() -> None:
     assert quality(exact, off, TASKS) is None  # our error is the divisor
     assert quality(exact, exact, TASKS) is not None
     assert quality(exact, [rated(1, "4")], TASKS) is None  # other requests cannot be paired
+
+
+def test_the_users_of_every_task_are_drawn_on_their_own() -> None:
+    """As many users of another task are other people: who errs in which place tells nothing."""
+    tasks = TASKS | {"other": replace(RATING, name="other")}
+
+    def width(of_other: Sequence[str]) -> float:
+        rows = [rated(n, "45"[n % 2]) for n in range(16)]
+        rows += [replace(rated(n, answer), task="other") for n, answer in enumerate(of_other)]
+        found = quality(rows, [replace(row, answer="5") for row in rows], tasks)
+        assert found is not None
+        return found.high - found.low
+
+    alike, crossed = width("45" * 8), width("54" * 8)
+    assert 0.85 < alike / crossed < 1.15  # with common draws 43 against 4
 
 
 def test_rows_without_a_value_are_left_out_of_its_mean() -> None:

@@ -18,6 +18,8 @@ from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.labels.config import LabelConfig
 from enough.parquet_rows import read_parquet, write_parquet
+from enough.protocols import Budget
+from enough.records import Pool, Request, Selection
 from enough.teacher.components import TargetConfig
 from tests.diagnostics.hand_made import about_one_task, tried
 from tests.diagnostics.toy import about
@@ -105,6 +107,17 @@ def test_a_narrowed_selector_sees_less(lab: Laboratory) -> None:
         return len(narrowed.select(request, pool, budget).records)
 
     assert (taken(2, 9), taken(9, 1), taken(9, 9)) == (2, 1, 3)
+
+    class Asked:
+        """Keeps what it may spend."""
+
+        def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
+            self.budget = budget
+            return Selection(())
+
+    asked = Asked()
+    NarrowedSelector(asked, 2, 9).select(request, pool, budget)
+    assert asked.budget.max_records == 2  # K_i: no more than there are
 
 
 def test_wide_subjects_begin_like_the_reported_ones(lab: Laboratory) -> None:

@@ -18,7 +18,9 @@ from enough.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from enough.evaluation.compare_run import Contender
     from enough.evaluation.sufficiency import SufficiencyRow
+    from enough.teacher.components import TargetConfig
     from enough.teacher.oracle_config import OracleConfig
 
 PAPER = (
@@ -53,13 +55,17 @@ def oracle(
 
     Without --labels the scales s of each task are measured on these very requests. Of a few
     requests they are rough, and so is everything in units of them.
+
+    With --labels or --controller take a --split that nobody learnt from, such as "report"; users of
+    the labels are refused. Controllers are judged at the price of tokens they decide with, which
+    has to be one for all.
     """
     from enough.config import load_config
     from enough.data.folders import read_folder
-    from enough.data.splits import draw_examples
     from enough.errors import DataError
     from enough.evaluation.compare_run import load_contenders
     from enough.evaluation.oracle_study import (
+        drawn,
         judged,
         label_scales,
         measured_scales,
@@ -67,8 +73,10 @@ def oracle(
         scored_requests,
     )
     from enough.evaluation.sufficiency import FIXED
+    from enough.evaluation.yardstick import labelled_users, require_unseen
     from enough.generators.loading import load_configured
     from enough.generators.score_cache import CachedGenerator
+    from enough.labels.folder import LabelFolder
     from enough.teacher.oracle_config import OracleConfig
     from enough.teacher.preparation import load_stages
 
@@ -80,13 +88,19 @@ def oracle(
         split=split or settings.split,
     )
     datasets = [read_folder(folder) for folder in data]
-    for dataset in datasets:  # a split that is not there is told before models are loaded
-        draw_examples(dataset, settings.split, settings.requests, settings.seed)
-    scales = label_scales(labels, datasets) if labels else None
+    # A split that is not there, or holds somebody who was learnt from, is told before models load.
+    examples = [example for dataset in datasets for example in drawn(dataset, settings)]
+    scales = None
+    if labels is not None:
+        scales = label_scales(labels, datasets)
+        require_unseen(examples, labelled_users(LabelFolder(labels)), settings.split)
     with progress_bars() as update:
         update("loading models", 0, 2)
         stages = load_stages(settings.retrieval, settings.matching)
         contenders = load_contenders(named_folders(controller or []), stages.encoder)
+        settings = dataclasses.replace(
+            settings, targets=_point(settings, contenders, is_set=config is not None)
+        )
         update("loading models", 1, 2)
         generator = CachedGenerator(load_configured(settings.generator))
         update("loading models", 2, 2)
@@ -103,6 +117,25 @@ def oracle(
         typer.echo(json.dumps(_report(found), indent=2))
     else:
         _print_table(found, settings)
+
+
+def _point(
+    settings: OracleConfig, contenders: Sequence[Contender], *, is_set: bool
+) -> TargetConfig:
+    """What everybody is judged at: the controllers' own operating point, if there are any."""
+    from enough.errors import ConfigError
+
+    points = {one.name: one.point for one in contenders}
+    wanted = settings.targets if is_set or not points else next(iter(points.values()))
+    for name, point in points.items():
+        if point != wanted:
+            raise ConfigError(
+                f"controller {name!r} decides with β = {point.beta:g} and λ = {point.lambda_:g}, "
+                f"and would be judged at β = {wanted.beta:g} and λ = {wanted.lambda_:g}; set these "
+                "in [targets] of --config, one operating point at a time, or make a copy of the "
+                "controller with `enough price`"
+            )
+    return wanted
 
 
 def _report(rows: Sequence[SufficiencyRow]) -> dict[str, Any]:

@@ -83,6 +83,12 @@ def price(
         f"{out}: λ {made.point.lambda_:g} (trained for {made.trained_for:g}), "
         f"trust {habit.trust:g}, lead {habit.lead:g}, aversion {habit.aversion:g}"
     )
+    if not folders:
+        typer.echo(
+            "Its probabilities of stopping are still fitted to the former values (decisions do not "
+            "use them); name labels and their logs to fit them anew.",
+            err=True,
+        )
 
 
 def _recalibrated(trained: Trained, labels: Path, data: Sequence[Path], *, others: bool) -> Trained:

@@ -3,7 +3,7 @@
 In: a controller, and what is to change of λ, trust, lead and aversion. Out: a controller that
 weighs the same values anew: Q_gain + β Q_spec − λ Q_cost, beside the same curves. What its heads
 foresee is the best continuation at the λ they were trained for, so it is approximate, the more the
-farther away.
+farther away. Its stop temperature and offset stay, too: they were fitted to the former margins.
 """
 
 from __future__ import annotations

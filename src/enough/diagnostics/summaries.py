@@ -89,12 +89,13 @@ def quality(
     if not ours or ours.keys() != theirs.keys():
         return None
     of_tasks = []
-    for name, of_task in ours.items():
+    for number, (name, of_task) in enumerate(ours.items()):
         known = {row.request_id: row for row in theirs[name]}
         if {row.request_id for row in of_task} != known.keys():
             return None
         paired = [known[row.request_id] for row in of_task]
-        resampling = Resampling([row.user for row in of_task])
+        # Draws of its own: the same number of users in another task are other people.
+        resampling = Resampling([row.user for row in of_task], seed=1 + number)
         for_metrics = []
         for metric in tasks[name].metrics:
             ratio = _ratio(

@@ -21,7 +21,7 @@ from enough.labels.folder import LabelFolder
 from enough.progress import OnStep
 from enough.prompts.prompter import Prompter
 from enough.protocols import Generator, Selector
-from enough.records import Dataset
+from enough.records import Dataset, Example
 from enough.teacher.calibration import calibrate
 from enough.teacher.components import Scale, scaled_components
 from enough.teacher.oracle import exact_tree, exact_values, reduced
@@ -32,6 +32,11 @@ from enough.teacher.supervision import ScoreCall, Subject
 
 log = logging.getLogger(__name__)
 Scored = tuple[Subject, ScoredTree]
+
+
+def drawn(dataset: Dataset, config: OracleConfig) -> list[Example]:
+    """The requests that are studied."""
+    return draw_examples(dataset, config.split, config.requests, config.seed, config.slices)
 
 
 def scored_requests(
@@ -45,7 +50,7 @@ def scored_requests(
     prompter = Prompter(generator.tokenizer)
     scored = []
     for dataset in datasets:
-        examples = draw_examples(dataset, config.split, config.requests, config.seed)
+        examples = drawn(dataset, config)
         for done, case in enumerate(cases_of(dataset, examples, stages, on_step), start=1):
             small = reduced(case, config.pool)
             try:

@@ -8,6 +8,7 @@ from math import perm
 from typing import Literal
 
 from enough.config import require_at_least
+from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
 from enough.matching.matcher import MatchConfig
@@ -29,6 +30,7 @@ class OracleConfig:
         split: which examples.
         requests: per task, drawn at random; 0 takes all.
         seed: for that draw.
+        slices: how "select", "report" and the other slices of users are dealt.
         pool: M', candidates left of each pool, the retriever's best.
         max_records: K', the horizon of every search here.
         slots: "all" scores the counterfactuals of every slot, "one" of a sampled one.
@@ -39,6 +41,7 @@ class OracleConfig:
     split: str = "dev"
     requests: int = 1
     seed: int = 0
+    slices: SliceConfig = field(default_factory=SliceConfig)
     pool: int = 6
     max_records: int = 4
     slots: Literal["one", "all"] = "all"

@@ -17,7 +17,7 @@ from enough.diagnostics.task_metrics import by_task, mean_of, metric_estimate
 from enough.diagnostics.told_apart import FEWEST_USERS
 from enough.diagnostics.tried import OURS, Tried
 from enough.errors import ConfigError
-from enough.evaluation.intervals import Estimate, Interval, clustered
+from enough.evaluation.intervals import Estimate, Interval, Resampling, clustered
 from enough.tasks import METRIC_IS_HIGHER_BETTER, Task
 
 DIMENSIONS = ("history", "coverage", "difficulty")
@@ -87,10 +87,11 @@ def bucket_quality(
     one of them is zero, or an error of the bucket is.
     """
     whole, of_tasks = by_task(everybody), []
-    for name, of in by_task(rows).items():
+    for number, (name, of) in enumerate(by_task(rows).items()):
+        resampling = Resampling([row.user for row in of], seed=1 + number)  # other people each
         ratios = []
         for metric in tasks[name].metrics:
-            ours = metric_estimate(of, tasks[name], metric)
+            ours = metric_estimate(of, tasks[name], metric, resampling)
             common = metric_estimate(whole[name], tasks[name], metric).observed
             ratio = _ratio(ours, common, is_higher_better=METRIC_IS_HIGHER_BETTER[metric])
             if ratio is None:

@@ -28,9 +28,10 @@ class NarrowedSelector:
 
     def select(self, request: Request, pool: Pool, budget: Budget) -> Selection:
         """What the selector takes of the shorter pool."""
+        shown = pool[: self.pool]
         small = replace(
             budget,
-            max_records=min(budget.max_records, self.max_records),
+            max_records=min(budget.max_records, self.max_records, len(shown)),
             record_tokens=budget.record_tokens[: self.pool],
         )
-        return self.inner.select(request, pool[: self.pool], small)
+        return self.inner.select(request, shown, small)
