@@ -74,7 +74,7 @@ def test_the_plan_in_words(log: Path) -> None:
     assert "teacher calls" in shown
     assert "unknown: give --price" in shown
     assert "3 starts" in shown
-    assert "searched in dry" in shown
+    assert "searched without scoring" in shown
 
 
 def test_an_unknown_device_is_told_at_once(log: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shlex
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from enough.data.folders import read_folder
+from enough.tasks import LAMP_TASKS
 from tests.test_readme import README
 
 ROOT = Path(__file__).parent.parent.parent
@@ -93,3 +95,18 @@ def test_the_method_names_every_function_it_is_computed_by() -> None:
         for name, one in inspect.getmembers(module, inspect.isfunction):
             if one.__module__ == module.__name__ and not name.startswith("_"):
                 assert f"#{module.__name__}.{name})" in text, name
+
+
+def test_the_tasks_are_what_the_page_says() -> None:
+    page = DOCS / "tasks.md"
+    rows = re.findall(r"^\| (LaMP-\d) \|(.*)\|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    described = dict(reversed(rows))  # of the first table
+    examples = [json.loads(line) for line in blocks(page, "json")[0].splitlines()]
+    assert described.keys() == LAMP_TASKS.keys() == {name for one in examples for name in one}
+    for task in LAMP_TASKS.values():
+        _, context, action, *_ = (cell.strip() for cell in described[task.name].split("|"))
+        assert action == f"`{task.action_field}`"
+        assert context.startswith(f"`{task.context_field}`" if task.context_field else "–")
+    for one in examples:
+        for name, text in one.items():
+            assert 5 < len(LAMP_TASKS[name].query_of(text)) < len(text) - 20

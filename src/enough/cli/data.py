@@ -145,7 +145,7 @@ def requests(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make requests out of histories: what every user did last is asked again.
+    """Make requests out of histories: each user's latest actions become requests.
 
     Writes train.jsonl and dev.jsonl into the folder, unless there are such files. The record that
     is asked again, and whatever came after it, is hidden from the request by rule.

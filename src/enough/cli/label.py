@@ -214,7 +214,7 @@ def _estimate(run: LabelRun, as_json: bool) -> None:
         f"{found.profiles:,} labelled profiles, {found.tokens:,} tokens, "
         f"{duration(found.seconds)} with {found.workers} workers at "
         f"{found.tokens_per_s:,.0f} tokens/s, {found.megabytes:.2g} MB on disk.\n"
-        f"From {found.sampled_requests} requests searched in dry, of which "
+        f"From {found.sampled_requests} requests searched without scoring, of which "
         f"{found.probed_requests} were probed with {found.probe_calls} real calls; nothing was "
         "written.",
         soft_wrap=True,

@@ -52,13 +52,15 @@ def plan(
     probe: Annotated[
         bool, typer.Option("--probe", help="Measure that share with the config's generator.")
     ] = False,
-    sample: Annotated[int, typer.Option(min=1, help="Requests of each task searched in dry.")] = 12,
+    sample: Annotated[
+        int, typer.Option(min=1, help="Requests of each task searched without scoring.")
+    ] = 12,
     hardware: Annotated[
         Path | None, typer.Option(help="A TOML file of more devices and measured rates.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """What labelling will take: some requests are searched in dry, rates come from a table.
+    """What labelling will take: some requests are searched without scoring, rates are known.
 
     Rates and prices are in `enough/labels/hardware.toml`, each with its source.
     """
@@ -132,8 +134,8 @@ def _print(found: Plan, counted: int, starts: int) -> None:
         f"{'s' if starts > 1 else ''})",
         f"  disk            {found.gigabytes:.3f} GB",
         f"  cost            {cost}{priced}",
-        f"Counted on {counted} requests searched in dry. Embedding a new history and matching are "
-        "not in the time.",
+        f"Counted on {counted} requests searched without scoring. Embedding a new history and "
+        "matching are not in the time.",
     ]
     console = Console(highlight=False)
     for line in lines:
