@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -68,3 +69,22 @@ def interval(moment: tuple[int, ...]) -> tuple[datetime, datetime]:
     if len(moment) == 2:
         return start, (start + timedelta(days=32)).replace(day=1)
     return start, start + (timedelta(days=1) if len(moment) == 3 else timedelta(microseconds=1))
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (20240301, 'no plausible time; write a day as "2024-03-01"'),
+        (86400.0, "86400 seconds after 1970 are no plausible time"),
+        (1709251200000, "are these milliseconds"),
+        ("1709251200000", "are these milliseconds"),
+    ],
+)
+def test_numbers_that_are_no_seconds_say_what_they_may_be(raw: object, words: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(words)):
+        parse_moment(raw)
+
+
+def test_seconds_may_be_text() -> None:
+    assert parse_moment("1709251200") == parse_moment(1709251200) == (2024, 3, 1, 0, 0, 0, 0)
+    assert parse_moment("20240301") == (2024, 3, 1, 0, 0, 0, 0)

@@ -15,6 +15,8 @@ Moment = tuple[int, ...]
 # Of months, days, hours, minutes, seconds, microseconds: where each counts from, and to.
 _FIRSTS, _COUNTS = (1, 1, 0, 0, 0, 0), (12, 31, 24, 60, 60, 1_000_000)
 _DATE_ONLY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?\Z")
+_EPOCH = re.compile(r"-?\d{9,}(?:\.\d*)?\Z")  # as tables write it; eight digits are a date
+_YEAR_S = 31_536_000
 
 
 def parse_moment(raw: object) -> Moment | None:
@@ -32,7 +34,7 @@ def parse_moment(raw: object) -> Moment | None:
         # tables of numbers with gaps are often exported as floats.
         if 1000 <= raw <= 9999 and raw == int(raw):
             return (int(raw),)
-        return _parts(datetime.fromtimestamp(raw, UTC))
+        return _parts(_of_epoch(raw))
     if not isinstance(raw, str):
         raise ValueError(f"{raw!r} is not a time")
     text = raw.strip()
@@ -41,8 +43,22 @@ def parse_moment(raw: object) -> Moment | None:
         year, month, day = (*parts, 1, 1)[:3]
         datetime(year, month, day)  # rejects month 13 and day 32
         return parts
+    if _EPOCH.match(text):
+        return _parts(_of_epoch(float(text)))
     moment = datetime.fromisoformat(text)
     return _parts(moment if moment.tzinfo is None else moment.astimezone(UTC))
+
+
+def _of_epoch(seconds: float) -> datetime:
+    if 0 < seconds < _YEAR_S:
+        whole = f"{seconds:.0f}"
+        hint = f'; write a day as "{whole[:4]}-{whole[4:6]}-{whole[6:]}"' if len(whole) == 8 else ""
+        raise ValueError(f"{whole} seconds after 1970 are no plausible time{hint}")
+    if abs(seconds) >= 1e11:
+        raise ValueError(
+            f"{seconds:.0f} is too large for seconds since 1970; are these milliseconds?"
+        )
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def _parts(moment: datetime) -> Moment:

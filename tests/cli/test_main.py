@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import typer
 
-from enough.cli import app
+from enough.cli import app, main
 from enough.cli.terminal import _Lines, require_apart
 from enough.errors import ConfigError
 
@@ -73,3 +73,17 @@ def test_a_step_that_was_told_of_is_told_to_be_through(capsys: pytest.CaptureFix
         update("first", done, 9)
     update("second", 1, 1)  # within ten seconds, and never begun
     assert capsys.readouterr().err == "first: 1 of 9\nfirst: 9 of 9  0 min left\n"
+
+
+def test_an_interruption_says_that_work_is_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("enough.data.folders.read_folder", interrupted)
+    monkeypatch.setattr("sys.argv", ["enough", "data", "check", "nowhere"])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert end.value.code == 130
+    assert "the same command goes on" in capsys.readouterr().err

@@ -31,7 +31,7 @@ def test_lines_of_a_log(tmp_path: Path) -> None:
     write_jsonl(path, [{"user_id": "ann", "records": [LATE]}, {"user_id": "bob", "records": [TEA]}])
     user, history = read_history(path, TWEETS, "bob")
     assert (user, [record.owner for record in history]) == ("bob", ["bob"])
-    with pytest.raises(DataError, match=r"h.jsonl: holds 2 users \(ann, bob, ...\); say which"):
+    with pytest.raises(DataError, match=r"h.jsonl: holds 2 users \('ann', 'bob'\); .*--user"):
         read_history(path, TWEETS)
     with pytest.raises(DataError, match="holds no user 'bib'; near ones: bob"):
         read_history(path, TWEETS, "bib")
@@ -65,3 +65,12 @@ def test_errors_name_file_and_line(tmp_path: Path, line: dict[str, object], said
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"h.jsonl: cannot be read"):
         read_history(tmp_path / "h.jsonl", TWEETS)
+
+
+def test_fields_that_nothing_reads_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "h.jsonl"
+    write_jsonl(path, [LATE | {"Date": "2030-01-01"}])
+    read_history(path, TWEETS)
+    assert "h.jsonl: nothing reads these fields of records: Date" in caplog.text

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import logging
 import math
+import re
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -413,3 +416,38 @@ def test_a_damaged_controller_is_refused(tmp_path: Path) -> None:
 def test_a_generator_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot load the tokenizer of"):
         Enough.load(generator=GeneratorConfig(model=str(tmp_path / "nowhere")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"task": "LaMP-7"}, "the task is a Task, not 'LaMP-7'; enough.task_named gives it"),
+        ({"input": None}, "request 'now': must be text, not NoneType (field 'input')"),
+        ({"date": 20240301}, "request 'now': must be text, not int (field 'date')"),
+    ],
+)
+def test_requests_of_other_types_are_named(changes: dict[str, Any], words: str) -> None:
+    request = dataclasses.replace(asking("late bus home"), id="now", **changes)
+    with pytest.raises(DataError, match=re.escape(words)):
+        untrained().select(request, [])
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        ({"id": "a"}, "number 1 is no enough.Record but dict; enough.integrations.plain"),
+        (Record("a", "ann", 5, "late"), "record 'a': must be text, not int"),  # type: ignore[arg-type]
+        (Record("a", "ann", "", None), "record 'a': must be text, not NoneType"),  # type: ignore[arg-type]
+    ],
+)
+def test_records_of_other_types_are_named(record: Any, words: str) -> None:
+    request = asking("late bus home")
+    if isinstance(record, Record):
+        record = dataclasses.replace(record, owner=request.user)
+    with pytest.raises(DataError, match=re.escape(words)):
+        untrained().select(request, [tweet("first", "omg"), record])
+
+
+def test_a_horizon_of_none_is_said_to_be_one() -> None:
+    found = untrained(max_records=0).select(asking("late bus home"), HISTORY[:6])
+    assert found.reason == "as many as may be"

@@ -103,10 +103,16 @@ def test_equal_records_are_taken_in_the_order_of_the_pool() -> None:
     assert [record.id for record in found.records] == ["a", "b"]
 
 
-@pytest.mark.parametrize("budget", [Budget(0, 1000, (5,)), Budget(3, 4, (5,))])
-def test_nothing_to_choose_from(budget: Budget) -> None:
+@pytest.mark.parametrize(
+    ("budget", "reason"),
+    [
+        (Budget(0, 1000, (5,)), "as many as may be"),
+        (Budget(3, 4, (5,)), "no further record fits"),
+    ],
+)
+def test_nothing_that_may_be_taken(budget: Budget, reason: str) -> None:
     trace = selector().trace(REQUEST, pool_of("late bus"), budget)
-    assert (trace.steps, trace.profile, trace.reason) == ((), (), "nothing to choose from")
+    assert (trace.steps, trace.profile, trace.reason) == ((), (), reason)
     assert selector().select(REQUEST, (), Budget(3, 100, ())).is_empty
 
 

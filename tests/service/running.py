@@ -81,7 +81,7 @@ class Running:
     def __init__(self, server: uvicorn.Server, thread: threading.Thread, app: Any) -> None:
         self.server, self.thread, self.app = server, thread, app
         port = server.servers[0].sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
+        self.address, self.url = ("127.0.0.1", port), f"http://127.0.0.1:{port}"
 
     @property
     def service(self) -> Service:

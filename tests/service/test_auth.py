@@ -126,6 +126,9 @@ def test_an_open_service_has_one_tenant_and_one_name(open_shop: Running) -> None
         # A page in a browser whose name was made to point to this machine.
         strange = anybody.get("/v1/users", headers={"Host": "evil.example:80"})
         assert strange.status_code == 403
+        other_site = anybody.get("/v1/users", headers={"Sec-Fetch-Site": "cross-site"})
+        assert (other_site.status_code, "another site" in other_site.text) == (403, True)
+        assert anybody.get("/v1/users", headers={"Sec-Fetch-Site": "same-origin"}).is_success
         form = anybody.post(
             "/v1/users/ann/records",
             content=b'{"task": "LaMP-7", "records": []}',

@@ -8,17 +8,22 @@ import signal
 import sqlite3
 import threading
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import pytest
 
+from enough.errors import StoreFullError
+from enough.protocols import Floats
 from enough.service.server import _require_keys
 from enough.store.config import StoreConfig
 from enough.store.opening import open_store
 from enough.store.values import Owner
+from tests.retrieval.tiny import BagEncoder
 from tests.service.running import models, running, settings
 from tests.service.server_process import SlowEncoder, free_port, process
 from tests.service.test_records import error_of
@@ -223,3 +228,75 @@ def test_an_unforeseen_error_says_nothing_of_the_text(
         assert "poison" not in caplog.text
         assert "RuntimeError at " in caplog.text
         assert client.post("/v1/select", json=asking | {"input": "Paraphrase: w1"}).is_success
+
+
+def test_writers_who_wait_hold_up_no_reader(tmp_path: Path) -> None:
+    store = StoreConfig(str(tmp_path / "enough.sqlite"), wait_s=3.0, connections=2)
+    with running(settings(tmp_path, store=store)) as shop, shop.client() as client:
+        assert client.post("/v1/users/ann/records", json=batch("1")).is_success
+        other = sqlite3.connect(tmp_path / "enough.sqlite", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        answers: list[httpx.Response] = []
+
+        def write(number: int) -> None:
+            with shop.client() as own:
+                answers.append(own.post("/v1/users/bo/records", json=batch(f"w{number}")))
+
+        writers = [threading.Thread(target=write, args=(number,)) for number in range(6)]
+        for writer in writers:
+            writer.start()
+        time.sleep(0.3)
+        began = time.monotonic()
+        asking = {"task": "LaMP-7", "input": "Paraphrase: w1", "user": "ann"}
+        assert client.post("/v1/select", json=asking).is_success
+        assert time.monotonic() - began < 1
+        other.execute("ROLLBACK")
+        other.close()
+        for writer in writers:
+            writer.join()
+        assert [one.status_code for one in answers] == [200] * 6
+
+
+def test_a_batch_under_way_does_not_keep_it_from_stopping(tmp_path: Path) -> None:
+    class Slow(BagEncoder):
+        """Half a second a call."""
+
+        def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
+            time.sleep(0.5)
+            return super().encode(texts, kind)
+
+    config = settings(tmp_path, shutdown_s=0)
+    with running(config, models(Slow())) as shop:
+        client = shop.client()
+        body = {"task": "LaMP-7", "records": [made_up(str(n)) for n in range(1000)]}
+
+        def store() -> None:
+            with suppress(httpx.HTTPError):
+                client.post("/v1/users/ann/records", json=body)
+
+        storing = threading.Thread(target=store)
+        storing.start()
+        time.sleep(1)
+        began = time.monotonic()
+    assert time.monotonic() - began < 8  # all of it would take 24 s
+    storing.join()
+    client.close()
+
+
+def test_what_is_stored_is_acknowledged_though_nothing_could_be_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise StoreFullError("no space left")
+
+    with running(settings(tmp_path)) as shop, shop.client() as client:
+        with monkeypatch.context() as patch:
+            patch.setattr("enough.service.selecting.Selecting.prepare", full)
+            assert client.post("/v1/users/ann/records", json=batch("1")).json()["added"] == 1
+        assert "stored, but not prepared" in caplog.text
+        asking = {"task": "LaMP-7", "input": "Paraphrase: w1", "user": "ann"}
+        assert client.post("/v1/select", json=asking).is_success
+
+
+def batch(name: str) -> dict[str, object]:
+    return {"task": "LaMP-7", "records": [made_up(name)]}

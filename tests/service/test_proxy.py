@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +15,18 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from enough.generators.fake import FakeGenerator
 from enough.prompts.serialise import parse_record
 from enough.service.config import UpstreamConfig
+from enough.service.local_writer import LocalWriter, Written
 from enough.service.machinery import Models
+from enough.service.problems import ProblemError
+from enough.service.streams import Streamed
+from enough.service.upstream import UpstreamLines
+from enough.service.writers_desk import WritersDesk
 from tests.online.stand_ins import random_controller
 from tests.retrieval.tiny import BagEncoder
 from tests.service.running import Running, SafeTokenizer, running, settings, tweets
@@ -142,10 +152,11 @@ def test_what_goes_on_unchanged(
         assert extra is None
 
 
-def test_a_message_longer_than_the_window_goes_on_without_a_profile(
-    client: openai.OpenAI, upstream: ChatServer
+@pytest.mark.parametrize("words", [3_000, 50_000])  # than the window; than any text may be
+def test_a_message_that_is_too_long_goes_on_without_a_profile(
+    client: openai.OpenAI, upstream: ChatServer, words: int
 ) -> None:
-    messages = [{"role": "user", "content": ASK + " late" * 3000}]
+    messages = [{"role": "user", "content": ASK + " late" * words}]
     done = ask(client, messages=messages)
     assert upstream.asked[0]["messages"] == messages
     assert done.usage.model_dump()["enough"]["reason"] == "the message does not fit the window"
@@ -198,6 +209,7 @@ def test_a_client_that_hangs_up_ends_the_upstream_call(
         ("302", 502, "upstream_failed"),
         ("400", 400, "upstream_refused"),
         ("429", 429, "upstream_busy"),
+        ("429 odd", 429, "upstream_busy"),
     ],
 )
 @pytest.mark.parametrize("stream", [False, True])
@@ -224,6 +236,53 @@ def test_faults_of_the_upstream(
             question = {"task": "LaMP-7", "input": ASK, "user": "ann"}
             answer = plain.post("/v1/answer", json=question)
             assert (answer.status_code, error_of(answer)["type"]) == (status, kind)
+
+
+@pytest.mark.parametrize(
+    ("mood", "status", "kind"),
+    [
+        ("dripping", 504, "upstream_timeout"),
+        ("nan", 502, "upstream_failed"),
+        ("huge", 502, "upstream_failed"),
+    ],
+)
+def test_an_answer_that_never_ends_or_cannot_be_passed_on(
+    proxy: Running, upstream: ChatServer, mood: str, status: int, kind: str
+) -> None:
+    upstream.mood = mood
+    with proxy.client() as plain:
+        began = time.monotonic()
+        response = plain.post("/v1/chat/completions", json={"messages": MESSAGES})
+        assert (response.status_code, error_of(response)["type"]) == (status, kind)
+        assert time.monotonic() - began < 5
+
+
+def test_events_end_at_line_ends_alone(client: openai.OpenAI, upstream: ChatServer) -> None:
+    upstream.mood = "odd"
+    said = [c.choices[0].delta.content for c in ask(client, stream=True)]
+    assert said == ["Hel", "a\u2028b\x85c"]
+
+
+@given(
+    text=st.lists(st.sampled_from(["data: x", "", "\u2028", "y"]), max_size=8),
+    ends=st.lists(st.sampled_from(["\n", "\r", "\r\n"]), min_size=8, max_size=8),
+    cuts=st.lists(st.integers(0, 60), max_size=5),
+)
+def test_lines_are_the_same_however_they_come(
+    text: list[str], ends: list[str], cuts: list[int]
+) -> None:
+    whole = "".join(line + end for line, end in zip(text, ends, strict=False)).encode()
+    places = sorted({0, len(whole), *(cut for cut in cuts if cut < len(whole))})
+
+    class Response:
+        async def aiter_bytes(self) -> AsyncIterator[bytes]:
+            for start, end in itertools.pairwise(places):
+                yield whole[start:end]
+
+    async def lines(response: Any) -> list[str]:
+        return [line async for line in UpstreamLines(response)]
+
+    assert asyncio.run(lines(Response())) == re.split("\r\n|\n|\r", whole.decode())[:-1]
 
 
 @pytest.mark.parametrize("mood", ["torn", "cut"])
@@ -288,6 +347,80 @@ def test_without_an_upstream_the_local_model_answers(local: Running) -> None:
         assert chunks[-1].choices[0].finish_reason == "stop"
         with pytest.raises(openai.UnprocessableEntityError, match="n must be 1"):
             ask(client, n=2)
+
+
+def test_a_client_that_reads_no_more_is_given_up() -> None:
+    closed = []
+
+    async def pieces() -> AsyncIterator[bytes]:
+        while True:
+            yield b"data: x\n\n"
+
+    async def never(*_: object) -> Any:
+        await asyncio.sleep(60)
+
+    async def close() -> None:
+        closed.append(True)
+
+    response = Streamed(pieces(), {}, 0.05, close)
+    response.when_done = lambda: closed.append(False)
+    asyncio.run(asyncio.wait_for(response({"type": "http"}, never, never), 5))
+    assert closed == [False, True]
+
+
+def test_answers_nobody_waits_for_hold_up_nothing_else(tmp_path: Path) -> None:
+    class Stuck(FakeGenerator):
+        """Writes until it is let go."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.may_go, self.asked = threading.Event(), 0
+
+        def generate(self, prompts: Any, max_tokens: int) -> list[str]:
+            self.asked += 1
+            self.may_go.wait(60)
+            return super().generate(prompts, max_tokens)
+
+    generator = Stuck()
+    generator.tokenizer = SafeTokenizer()
+    loaded = Models(BagEncoder(), generator.tokenizer, 2000, random_controller("", ""), generator)
+    config = settings(tmp_path, open=True)
+    config = replace(config, limits=replace(config.limits, concurrent=2, timeout_s=0.3))
+    question = {"task": "LaMP-7", "input": ASK, "history": []}
+    with running(config, loaded) as shop, shop.with_key(None) as client:
+        for _ in range(6):
+            assert client.post("/v1/answer", json=question).status_code == 504
+            assert client.get("/readyz").status_code == 200
+        for _ in range(20):
+            last = client.post("/v1/answer", json=question)
+        assert last.status_code in (503, 504)
+        generator.may_go.set()
+        until = time.monotonic() + 10
+        while client.post("/v1/answer", json=question).status_code != 200:
+            assert time.monotonic() < until
+        assert generator.asked < 10  # those that were given up were not written
+
+
+def test_few_wait_for_the_writer() -> None:
+    may_go = threading.Event()
+    written = Written("text", 1, 1)
+
+    def work(_: LocalWriter) -> Written:
+        assert may_go.wait(30)
+        return written
+
+    writer: Any = None
+    desk = WritersDesk(writer, waiting=2)
+    first = desk.ask(work)
+    while not first.running():
+        time.sleep(0.001)
+    others = [desk.ask(work), desk.ask(work)]
+    with pytest.raises(ProblemError, match="too many answers"):
+        desk.ask(work)
+    assert others[0].cancel()
+    may_go.set()
+    assert first.result(10) is others[1].result(10) is written
+    desk.close()
 
 
 def test_streams_count_as_work_until_they_end(tmp_path: Path) -> None:

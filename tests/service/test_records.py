@@ -214,3 +214,15 @@ def test_health_and_pages_need_no_key_and_no_network(shop: Running) -> None:
         assert described["paths"]["/v1/select"]["post"]["security"] == [{"key": []}]
         assert described["paths"]["/metrics"]["get"]["security"] == [{"key": []}]
         assert "security" not in described["paths"]["/healthz"]["get"]
+
+
+def test_fields_that_nothing_reads_are_named(client: httpx.Client) -> None:
+    record = {"id": "1", "text": "late again", "timestamp": "2030-01-01"}
+    body = {"task": "LaMP-7", "records": [record, record | {"id": "2", "mood": "low"}]}
+    answer = client.post("/v1/users/reader/records", json=body).json()
+    assert answer == {
+        "received": 2,
+        "added": 2,
+        "records": 2,
+        "ignored_fields": ["mood", "timestamp"],
+    }

@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -44,9 +44,24 @@ class _Handler(BaseHTTPRequestHandler):
         mood = self.server.mood
         if mood == "slow":
             time.sleep(1.5)
+        if mood == "dripping":
+            self._drip()
+            return
+        if mood == "nan":
+            self._send(200, json.dumps(answer(body) | {"usage": {"total_tokens": float("nan")}}))
+            return
+        if mood == "huge":
+            with suppress(OSError):
+                self._send(200, " " * 20_000_000)
+            return
         if mood == "broken":
             self.close_connection = True
             self.connection.close()
+        elif mood == "429 odd":
+            self.send_response(429)
+            self.send_header("Retry-After", "dans une minute \xe9")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
         elif mood.isdigit():
             self._send(int(mood), json.dumps({"error": {"message": "too long, says upstream"}}))
         elif mood == "garbage":
@@ -65,6 +80,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text.encode())
 
+    def _drip(self) -> None:
+        """A byte now and then, so that no pause is long."""
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        try:
+            for _ in range(100):
+                self.wfile.write(b" ")
+                self.wfile.flush()
+                time.sleep(0.1)
+        except OSError:
+            self.server.hung_up.set()
+
     def _stream(self, body: dict[str, Any], mood: str) -> None:
         self.close_connection = True
         self.send_response(200)
@@ -79,6 +108,13 @@ class _Handler(BaseHTTPRequestHandler):
                     return
                 if mood == "cut" and number == 1:
                     return
+                if mood == "odd" and number == 1:  # as events may be
+                    self.wfile.write(b"data:\r\n\r\n: a comment\r\rdata: ")
+                    odd = {"content": "a\u2028b\x85c"}
+                    choices = [{"index": 0, "delta": odd, "finish_reason": None}]
+                    text = json.dumps(head | {"choices": choices}, ensure_ascii=False)
+                    self.wfile.write(f"{text}\r\n\r\n".encode())
+                    continue
                 delta = {"index": 0, "delta": {"content": piece}, "finish_reason": None}
                 self._event(json.dumps(head | {"choices": [delta]}))
                 time.sleep(0.01 if mood == "endless" else 0)

@@ -34,6 +34,8 @@ from enough.cli import (
 )
 from enough.errors import EnoughError, MissingExtraError
 
+_INTERRUPTED = 130  # as shells have it
+
 app = typer.Typer(
     name="enough",
     help="Put the few records of a user's history that are worth their tokens into the prompt.",
@@ -97,6 +99,10 @@ def main() -> None:
             raise
         typer.secho(f"error: {MissingExtraError('this command', 'hf')}", err=True, fg="red")
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.secho("interrupted; finished work is kept", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:  # a Ctrl-C that Typer has caught
+            typer.secho(
+                "interrupted; what is finished is kept, and the same command goes on from there",
+                err=True,
+            )
+        raise

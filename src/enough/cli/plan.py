@@ -60,7 +60,7 @@ def plan(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """What labelling will take: some requests are searched without scoring, rates are known.
+    """What labelling will take: some requests searched without scoring, and a table of rates.
 
     Rates and prices are in `enough/labels/hardware.toml`, each with its source.
     """

@@ -9,16 +9,26 @@ records, or a `DataError` that names file, line and field.
 
 from __future__ import annotations
 
+import logging
 from difflib import get_close_matches
 from pathlib import Path
 
 from enough.data.jsonl import read_objects
 from enough.data.logs import in_order
-from enough.data.parsing import Place, as_list, optional_text, parse_record, text_field
+from enough.data.parsing import (
+    Place,
+    as_list,
+    as_object,
+    further_fields,
+    optional_text,
+    parse_record,
+    text_field,
+)
 from enough.errors import DataError
 from enough.records import History, Record
 from enough.tasks import Task
 
+log = logging.getLogger(__name__)
 ONLY_USER = "user"
 """Whose records are that name nobody."""
 
@@ -31,6 +41,7 @@ def read_history(path: Path, task: Task, user: str | None = None) -> tuple[str, 
             named one is not in it.
     """
     histories: dict[str, dict[str, Record]] = {}
+    unread: set[str] = set()  # a date that is misspelt is no date
     for at, line in read_objects(path):
         if "records" in line:
             owner = text_field(line, "user_id", at)
@@ -41,12 +52,22 @@ def read_history(path: Path, task: Task, user: str | None = None) -> tuple[str, 
         records = histories.setdefault(owner, {})
         for row in rows:
             record = parse_record(row, owner, task, place)
+            unread |= further_fields(as_object(row, place), task)
             if record.id in records:
                 raise place.error(f"two records have the id {record.id!r}; ids are unique", "id")
             records[record.id] = record
+    if unread:
+        log.warning(
+            "%s: nothing reads these fields of records: %s", path, ", ".join(sorted(unread))
+        )
     if user is None and len(histories) > 1:
-        some = ", ".join(list(histories)[:3])
-        raise DataError(f"holds {len(histories)} users ({some}, ...); say which one", path=path)
+        names = [repr(name) for name in histories if name != ONLY_USER]
+        if len(names) < len(histories):
+            names.append("lines without a user_id")
+        some = ", ".join(names[:3] + ["..."] * (len(names) > 3))
+        raise DataError(
+            f"holds {len(histories)} users ({some}); say which one with --user", path=path
+        )
     if user is not None and user not in histories:
         near = ", ".join(get_close_matches(user, histories, cutoff=0)) or "none"
         raise DataError(f"holds no user {user!r}; near ones: {near}", path=path)

@@ -104,6 +104,8 @@ def study_lengths(
     prompter = Prompter(generator.tokenizer)
     rows: list[LengthRow] = []
     done = 0
+    if on_request is not None:
+        on_request(0)  # answers of the first few take minutes on a CPU
     for _, same_task in groupby(examples, key=lambda pooled: pooled.example.request.task.name):
         for some in _in_groups(same_task, _TOGETHER):
             rows += _rows(some, generator, prompter, lengths)

@@ -24,6 +24,10 @@ def explained(selected: Selected) -> str:
         f"policy: {selected.policy}"
         + (" (nothing personal is learnt)" if selected.policy == "untrained" else ""),
     ]
+    if selected.policy == "controller" and selected.trace:
+        lines.append(
+            "values: of the profile a choice is predicted to end in; cost 1 is 1,024 tokens"
+        )
     for number, step in enumerate(selected.trace, start=1):
         lines += _step(number, step, selected.parts)
     for why in Why:

@@ -98,7 +98,8 @@ class ControllerPolicy:
         walk = self._fast.start(features)
         steps: list[Step] = []
         forced = self._forced_length
-        reason = "nothing to choose from"
+        n = len(features.tokens)
+        reason = why_no_further(0, n, features.max_records) if n else "nothing to choose from"
         while walk.feasible.any():
             if len(walk.chosen) == forced:
                 reason = "forced length"

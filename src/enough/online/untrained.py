@@ -79,6 +79,8 @@ class UntrainedSelector:
         chosen: list[int] = []
         steps: list[Step] = []
         room, reason = budget.max_profile_tokens, "nothing to choose from"
+        if len(pool):
+            reason = why_no_further(0, len(pool), budget.max_records)
         while (feasible := _feasible(tokens, room, chosen, budget.max_records)).any():
             worth = (parts * weights).sum(axis=1) - np.float32(config.least_relevance)
             net = np.where(feasible, worth, np.float32(-np.inf))

@@ -93,6 +93,7 @@ def build_app(
         lifespan=lifespan,
         docs_url=None,  # these pages load scripts from elsewhere
         redoc_url=None,
+        redirect_slashes=False,  # it would send clients to whatever their Host header says
         responses=_ERRORS,
     )
     metrics = health.open_metrics if config.open_metrics else health.guarded_metrics

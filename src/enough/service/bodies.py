@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from enough.service.paths import LONGEST_NAME
 from enough.store.values import Scope
 
-Name = Annotated[str, Field(min_length=1, max_length=1000)]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
 Raw = dict[str, Any]
 
 
@@ -51,6 +52,7 @@ class Stored(BaseModel):
     received: int
     added: int = Field(description="Those that were not there yet.")
     records: int = Field(description="How many the user has now in this task.")
+    ignored_fields: list[str] = Field([], description="Of these records; only where there are any.")
 
 
 class RecordsPage(BaseModel):

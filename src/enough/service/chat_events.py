@@ -7,12 +7,15 @@ clients read it. What breaks on the way is one last event with the error.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import Any
 
 from enough.service.problems import ProblemError, problem_of
+from enough.service.upstream import parsed
 
 _DONE = "[DONE]"
+_EMPTY = re.compile(r"data:?\s*")
 
 
 async def with_usage(
@@ -21,7 +24,8 @@ async def with_usage(
     """An upstream's events; `enough` is put beside the usage, where there is one."""
     try:
         async for line in lines:
-            yield f"{_checked(line, enough)}\n".encode()
+            if not _EMPTY.fullmatch(line):  # it says nothing, and clients trip over it
+                yield f"{_checked(line, enough)}\n".encode()
     except Exception as error:  # noqa: BLE001 (the head is out: only an event can say it)
         yield _event(problem_of(error).body())
 
@@ -31,7 +35,7 @@ def _checked(line: str, enough: dict[str, Any] | None) -> str:
     if kind != "data" or not found or data.strip() == _DONE:
         return line
     try:
-        event = json.loads(data)
+        event = parsed(data)
     except (ValueError, RecursionError):
         raise ProblemError(
             502, "upstream_failed", "upstream sent an event that is no JSON"

@@ -59,6 +59,7 @@ class Gate:
         if given is None:
             if self._is_open:
                 _require_loopback_name(headers.get("host", ""))
+                _require_no_other_site(headers.get("sec-fetch-site", ""))
                 return _OPEN_KEY
             raise unauthorized("send an API key: Authorization: Bearer enough-...")
         with self._lock:
@@ -114,6 +115,12 @@ def _secret(header: str) -> str:
     if kind.lower() != "bearer" or not secret.strip():
         raise unauthorized("the header must be: Authorization: Bearer <API key>")
     return secret.strip()
+
+
+def _require_no_other_site(site: str) -> None:
+    """Nor may a page of another site: some requests need no permission of the browser's."""
+    if site.lower() == "cross-site":
+        raise ProblemError(403, "forbidden", "without keys no page of another site may ask")
 
 
 def _digest(secret: str) -> bytes:

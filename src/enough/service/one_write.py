@@ -1,18 +1,28 @@
-"""Answers that leave in one piece.
+"""Heads that are short and come soon, answers that leave in one piece.
 
-In: a connection. Out: the web server's own protocol, whose writes of one turn of the event loop go
-to the socket together. It writes head and body of an answer one after the other, and each is a call
-of the system that wakes the client; with both cores at work that costs more than making the answer.
+In: a connection. Out: the web server's own protocol with two changes. It takes heads of any length
+and waits for their end as long as it takes; here both end, since nobody has shown a key yet. And it
+writes head and body of an answer one after the other, each a call of the system that wakes the
+client, which with both cores at work costs more than making the answer; here the writes of one turn
+of the event loop go to the socket together.
 """
 
 from __future__ import annotations
 
 import asyncio
+from http import HTTPStatus
 from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from enough.service.problems import ProblemError
+from enough.service.replies import refusal
+
 _MUCH = 65_536  # bytes that do not wait for more
+_LONGEST_HEAD = 65_536  # bytes, beside what came together with its first ones
+_HEAD_S = 30.0
+_TOO_LARGE = (431, "too_large", "the head of the request is too large")
+_TOO_SLOW = (408, "timeout", "the head of the request took too long to arrive; send it again")
 
 
 class OneWrite(HttpToolsProtocol):
@@ -21,6 +31,57 @@ class OneWrite(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection."""
         super().connection_made(cast("asyncio.Transport", _Joined(transport, self.loop)))
+        self._is_in_head, self._head_bytes, self._came = True, 0, 0
+        self._head_timer: asyncio.TimerHandle | None = None
+        self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Let go of it."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came; of a head, not more than it may have."""
+        self._came = len(data)
+        super().data_received(data)
+        if not self._is_in_head:  # as a rule
+            return
+        self._head_bytes += self._came
+        if self._head_bytes > _LONGEST_HEAD:
+            self._refuse(*_TOO_LARGE)
+        elif self._head_timer is None:
+            self._wait_for_head()
+
+    def on_message_begin(self) -> None:
+        """A head begins, perhaps behind a body that came with it."""
+        self._is_in_head, self._head_bytes = True, -self._came
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        """It is whole."""
+        self._is_in_head = False
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def _wait_for_head(self) -> None:
+        self._head_timer = self.loop.call_later(_HEAD_S, self._refuse, *_TOO_SLOW)
+
+    def _stop_waiting(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, status: int, kind: str, message: str) -> None:
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        body = refusal(ProblemError(status, kind, message)).body
+        head = (
+            f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + bytes(body))
+        self.transport.close()
 
 
 class _Joined:

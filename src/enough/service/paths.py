@@ -12,9 +12,12 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from enough.errors import DataError
 from enough.service.problems import ProblemError
 from enough.service.replies import refusal
 
+LONGEST_NAME = 1000
+"""Characters of a user's, a record's or a task's name."""
 _KEPT = re.compile(rb"%(2f|25)", re.IGNORECASE)
 
 
@@ -40,5 +43,12 @@ class NamesInPaths:
 
 
 def named(part: str) -> str:
-    """The name that a part of a path stands for."""
-    return part.replace("%2F", "/").replace("%25", "%")
+    """The name that a part of a path stands for.
+
+    Raises:
+        DataError: if it is longer than names are.
+    """
+    name = part.replace("%2F", "/").replace("%25", "%")
+    if len(name) > LONGEST_NAME:
+        raise DataError(f"a name has at most {LONGEST_NAME} characters, not {len(name)}")
+    return name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from enough.data.parsing import Place, parse_record
+from enough.data.parsing import Place, further_fields, parse_record
 from enough.errors import DataError
 from enough.records import Record
 from enough.service.bodies import Raw
@@ -30,3 +30,8 @@ def parsed(
                 task.action_field,
             )
     return records
+
+
+def unread_fields_of(raw: Sequence[Raw], task: Task) -> list[str]:
+    """Fields of records that nothing reads, by name."""
+    return sorted({name for one in raw for name in further_fields(one, task)})

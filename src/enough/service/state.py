@@ -16,11 +16,13 @@ from starlette.requests import Request
 from enough.service.access_log import AccessLog
 from enough.service.config import ServeConfig
 from enough.service.gate import Gate
+from enough.service.local_writer import LocalWriter, Written
 from enough.service.machinery import Machinery
 from enough.service.measures import Measures
 from enough.service.problems import SOON, ProblemError
 from enough.service.store_door import StoreDoor
 from enough.service.upstream import Upstream
+from enough.service.writers_desk import WritersDesk
 
 Result = TypeVar("Result")
 
@@ -42,6 +44,7 @@ class Service:
         self._at_work = self._looked_up = 0
         # A request given up still has its thread until that ends, so there are more than requests.
         self._threads = ThreadPoolExecutor(2 * config.limits.concurrent, "work")
+        self._desk = WritersDesk(machinery.writer)
 
     @property
     def model(self) -> str:
@@ -83,6 +86,10 @@ class Service:
         """Run what blocks; given up after the time limit, though the thread goes on to its end."""
         return await self.in_time(asyncio.get_running_loop().run_in_executor(self._threads, work))
 
+    async def written(self, work: Callable[[LocalWriter], Written]) -> Written:
+        """What the local writer makes, in a thread that no other work has to wait for."""
+        return await self.in_time(asyncio.wrap_future(self._desk.ask(work)))
+
     async def in_time(self, work: Awaitable[Result]) -> Result:
         """What somebody else computes, given up after the time limit."""
         limit = self.config.limits.timeout_s
@@ -91,7 +98,9 @@ class Service:
                 return await work
         except TimeoutError:
             raise ProblemError(
-                504, "timeout", f"not done after {limit:g} s; what was stored stays, ask again"
+                504,
+                "timeout",
+                f"not done after {limit:g} s, though it may be done yet; ask again, or send less",
             ) from None
 
     def housekeeping(self) -> None:
@@ -101,10 +110,14 @@ class Service:
             self.door.open().forget_changed()
 
     def close(self) -> None:
-        """Finish what is at work, then let go of everything."""
+        """Let go of everything; whoever is still at work has been given up.
+
+        Without the encoder, records that are being stored end with the part that is at hand.
+        """
         self.access_log.write()
-        self._threads.shutdown(wait=True)
+        self._desk.close()
         self.machinery.close()
+        self._threads.shutdown(wait=True, cancel_futures=True)
         self.door.close()
 
 

@@ -7,8 +7,10 @@ alone; nothing of a client's headers goes there.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -19,6 +21,8 @@ from enough.service.config import UpstreamConfig
 from enough.service.problems import ProblemError, log
 
 _REFUSED = {400, 404, 409, 413, 415, 422}
+_MOST_BYTES = 16_000_000  # of an answer, and of one line of a stream
+_LINE_END = re.compile(rb"\r\n|\n|\r")  # no others: a text may hold U+2028 as it is
 
 
 class Upstream:
@@ -34,6 +38,7 @@ class Upstream:
                 )
             headers["Authorization"] = f"Bearer {key}"
         self.model = config.model
+        self._timeout_s = config.timeout_s
         self._client = httpx.AsyncClient(
             base_url=config.url.rstrip("/"),
             headers=headers,
@@ -43,16 +48,18 @@ class Upstream:
         )
 
     async def complete(self, body: dict[str, Any]) -> dict[str, Any]:
-        """One whole answer."""
-        response = await self._send(body)
+        """One whole answer, in the time that is given to it."""
         try:
-            raw = await response.aread()
-        except httpx.HTTPError as error:
+            async with asyncio.timeout(self._timeout_s):  # httpx's is for each piece of it
+                response = await self._send(body)
+                try:
+                    raw = await _whole(response)
+                finally:
+                    await response.aclose()
+        except (TimeoutError, httpx.HTTPError) as error:
             raise _failed(error) from None
-        finally:
-            await response.aclose()
         try:
-            found: dict[str, Any] = json.loads(raw)
+            found: dict[str, Any] = parsed(raw)
             is_answer = isinstance(found["choices"][0]["message"], dict)
         except (ValueError, LookupError, TypeError, RecursionError):
             is_answer = False
@@ -98,11 +105,27 @@ class UpstreamLines:
         self._response = response
 
     async def __aiter__(self) -> AsyncIterator[str]:
+        held: list[bytes] = []  # of a line that has not ended
+        size = 0
         try:
-            async for line in self._response.aiter_lines():
-                yield line
+            async for piece in self._response.aiter_bytes():
+                held.append(piece)
+                size += len(piece)
+                if size > _MOST_BYTES:
+                    raise _too_much()
+                if b"\n" not in piece and b"\r" not in piece:
+                    continue
+                text = b"".join(held)
+                cut = len(text) - text.endswith(b"\r")  # its other half may be on its way
+                *lines, rest = _LINE_END.split(text[:cut])
+                for line in lines:
+                    yield line.decode("utf-8", "replace")
+                held = [rest + text[cut:]]
+                size = len(held[0])
         except httpx.HTTPError as error:
             raise _failed(error) from None
+        if last := b"".join(held):
+            yield last.removesuffix(b"\r").decode("utf-8", "replace")
 
     async def close(self) -> None:
         """Hang up."""
@@ -115,9 +138,33 @@ def text_of(answer: dict[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _failed(error: httpx.HTTPError) -> ProblemError:
+def parsed(raw: bytes | str) -> Any:
+    """JSON as it is written down: without NaN and infinities, which we could not pass on."""
+
+    def refused(name: str) -> None:
+        raise ValueError(f"{name} is no JSON")
+
+    return json.loads(raw, parse_constant=refused)
+
+
+async def _whole(response: httpx.Response) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > _MOST_BYTES:
+            raise _too_much()
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _too_much() -> ProblemError:
+    return ProblemError(502, "upstream_failed", "upstream sent more than an answer can be")
+
+
+def _failed(error: Exception) -> ProblemError:
     log.warning("upstream: %s", type(error).__name__)
-    if isinstance(error, httpx.TimeoutException):
+    if isinstance(error, (TimeoutError, httpx.TimeoutException)):
         return ProblemError(504, "upstream_timeout", "upstream did not answer in time; try again")
     return ProblemError(502, "upstream_failed", "upstream cannot be reached, or broke off")
 
@@ -126,15 +173,15 @@ async def _refused(response: httpx.Response) -> ProblemError:
     status = response.status_code
     log.warning("upstream: status %d", status)
     if status == 429:
-        after = response.headers.get("Retry-After", "1")
+        after = response.headers.get("Retry-After", "")
+        after = after if after.isascii() and after.isdigit() else "1"
         return ProblemError(
             429, "upstream_busy", "upstream has too many requests", headers={"Retry-After": after}
         )
     if status not in _REFUSED:
         return ProblemError(502, "upstream_failed", f"upstream answered with status {status}")
     try:
-        await response.aread()
-        said = str(response.json()["error"]["message"])[:500]
-    except (httpx.HTTPError, ValueError, LookupError, TypeError):
+        said = str(parsed(await _whole(response))["error"]["message"])[:500]
+    except (ProblemError, httpx.HTTPError, ValueError, LookupError, TypeError, RecursionError):
         said = f"status {status}"
     return ProblemError(400, "upstream_refused", f"upstream refuses the request: {said}")

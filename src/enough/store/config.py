@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from enough.config import require_at_least
+from enough.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class StoreConfig:
 
     def __post_init__(self) -> None:
         require_at_least(self, {"wait_s": 0.001, "cache_mb": 0, "connections": 1}, "store.")
+        if self.database in ("", ":memory:"):
+            raise ConfigError("store.database must name a file, or a URL postgresql://...")
 
     @property
     def is_postgresql(self) -> bool:

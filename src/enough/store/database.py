@@ -6,6 +6,7 @@ In: a `StoreConfig`. Out: connections of SQLAlchemy Core, on SQLite or PostgreSQ
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, Select, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError
 
-from enough.errors import ConfigError, StoreUnavailableError
+from enough.errors import ConfigError, StoreBusyError, StoreUnavailableError
 from enough.store.blocks import PAGE
 from enough.store.config import StoreConfig
 from enough.store.faults import translated
@@ -28,6 +29,7 @@ class Database:
 
     def __init__(self, config: StoreConfig) -> None:
         self.config = config
+        self._writer = threading.Lock()
         self._written: dict[Select[Any], tuple[str, tuple[str, ...] | None]] = {}
         url = _url(config)
         self.shown = url.render_as_string(hide_password=True)
@@ -57,10 +59,23 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Committed, and on disk, when it is left; nothing of it is there after an exception."""
-        with self._translated(), self.engine.connect() as plain:
+        with self._turn(), self._translated(), self.engine.connect() as plain:
             connection = plain.execution_options(**{_WRITES: True})
             with connection.begin():
                 yield connection
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """On SQLite one writes at a time; who waits holds no connection that a reader could use."""
+        if not self.is_sqlite:
+            yield
+            return
+        if not self._writer.acquire(timeout=self.config.wait_s):
+            raise StoreBusyError(f"{self.shown}: others are writing; try again")
+        try:
+            yield
+        finally:
+            self._writer.release()
 
     def row(self, statement: Select[Any], values: Mapping[str, Any]) -> tuple[Any, ...] | None:
         """The only row of a statement that is made once, in the driver's own types.

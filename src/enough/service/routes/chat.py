@@ -45,6 +45,7 @@ async def models(request: Request) -> Reply:
 async def chat(request: Request, body: ChatIn) -> Response:
     """A chat completion whose last user message has the user's profile in front of it."""
     service, times = service_of(request), request.state.times
+    patience_s = service.config.limits.timeout_s
     sent = body.model_dump(exclude_unset=True, exclude={"enough"})
     enough: dict[str, Any] | None = None
     headers: dict[str, str] = {}
@@ -62,7 +63,7 @@ async def chat(request: Request, body: ChatIn) -> Response:
     sent["model"] = service.model
     if service.upstream is not None and body.stream:
         lines = await service.upstream.stream(sent)
-        return Streamed(with_usage(lines, enough), headers, lines.close)
+        return Streamed(with_usage(lines, enough), headers, patience_s, lines.close)
     with times.stage("generate"):
         if service.upstream is not None:
             answer = await service.upstream.complete(sent)
@@ -74,7 +75,7 @@ async def chat(request: Request, body: ChatIn) -> Response:
     if body.stream:
         options = sent.get("stream_options")
         wanted = isinstance(options, dict) and options.get("include_usage") is True
-        return Streamed(as_events(answer, usage=wanted), headers)
+        return Streamed(as_events(answer, usage=wanted), headers, patience_s)
     return Reply(answer, headers=headers)
 
 
@@ -95,6 +96,8 @@ async def _selected(request: Request, body: ChatIn) -> Selected | None:
     text = text_of_message(body.messages[place])
     if not text:
         return None
+    if len(text) > service.config.limits.text_chars:
+        raise BudgetError("the message is longer than a text may be")
     # Not validated again: a message may hold half a character, which stays one.
     question = SelectIn.model_construct(
         task=task,
@@ -117,7 +120,7 @@ async def _local(service: Service, sent: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(given, int) or given < 1:
         raise DataError("max_tokens must be a number from 1 on", field="max_tokens")
     turns = [(str(one.get("role")), text_of_message(one)) for one in sent["messages"]]
-    written = await service.in_thread(lambda: service.machinery.writer.chat(turns, given))
+    written = await service.written(lambda writer: writer.chat(turns, given))
     is_cut = written.answer_tokens >= given
     message = {"role": "assistant", "content": written.text}
     return {

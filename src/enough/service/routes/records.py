@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
 from enough.data.logs import record_line
+from enough.errors import StoreError
 from enough.service.bodies import (
     Erased,
     IdsIn,
@@ -20,12 +22,13 @@ from enough.service.bodies import (
 )
 from enough.service.guard import GuardedRoute, needs
 from enough.service.paths import named
-from enough.service.record_lists import parsed
+from enough.service.record_lists import parsed, unread_fields_of
 from enough.service.replies import Reply
 from enough.service.state import Service, service_of
 from enough.store.embedding import RecordEmbedder
 from enough.store.values import Owner, Scope
 
+log = logging.getLogger("enough.service")
 router = APIRouter(route_class=GuardedRoute, tags=["records"])
 
 TaskName = Annotated[Name, Query()]
@@ -47,8 +50,14 @@ async def store_records(request: Request, user: str, body: RecordsIn) -> Reply:
         embedder = RecordEmbedder(service.machinery.encoder.patient, task)
         memory = service.machinery.memories.of(tenant, owner.user)
         added = store.append(owner, records, embedder)
-        service.machinery.selecting.prepare(memory, owner, task, records)
-        return {"received": len(records), "added": added, "records": store.count(owner)}
+        try:
+            service.machinery.selecting.prepare(memory, owner, task, records)
+        except StoreError as error:  # the records are there; the first request prepares them
+            log.warning("records are stored, but not prepared for decisions: %s", error)
+        found = {"received": len(records), "added": added, "records": store.count(owner)}
+        # A date that is misspelt would be no date, and nobody would notice.
+        ignored = unread_fields_of(body.records, task)
+        return found | ({"ignored_fields": ignored} if ignored else {})
 
     return Reply(await service.in_thread(work))
 

@@ -45,14 +45,14 @@ async def answer(request: Request, body: AnswerIn) -> Reply:
 
 
 async def _written(service: Service, selected: Selected, most: int) -> tuple[str, str]:
-    upstream, local = service.upstream, service.machinery.writer
+    upstream = service.upstream
     if upstream is not None:
         asked = {"messages": selected.messages, "max_tokens": most, "temperature": 0}
         answer = await upstream.complete({"model": upstream.model, **asked})
         return text_of(answer), upstream.model
     tokens = service.machinery.tokenizer.encode(selected.prompt)
-    written = await service.in_thread(lambda: local.write(tokens, most))
-    return written.text, local.model
+    written = await service.written(lambda writer: writer.write(tokens, most))
+    return written.text, service.model
 
 
 def _profile(selected: Selected) -> dict[str, Any]:
