@@ -42,7 +42,7 @@ class EvaluateConfig:
         data: folders with logs or LaMP files; none: the made-up people of `world`.
         split: whose requests are reported.
         requests: per task, drawn at random; 0 takes all.
-        seeds: of complete runs: every trained method is trained once for each.
+        seeds: every method that learns is trained once for each, on the same labels.
         lessons: requests per task that methods are trained on, and as many to choose on; 0: all.
         rounds: of labels for ENOUGH; the second adds the states its first controller visits.
         max_records: K_max.

@@ -161,8 +161,8 @@ def _answers_run(answers: Answers | None) -> list[str]:
     methods = len({row.method for row in answers.rows})
     said = (
         f"{methods} methods that write answers, with the generator "
-        f"{plain_text(answers.setup.generator)}. Seeds of complete runs: {seeds}; a method without "
-        "any draw in it ran once."
+        f"{plain_text(answers.setup.generator)}. Seeds of training, on the same labels: {seeds}; a "
+        "method without any draw in it ran once."
     )
     return [
         said,
