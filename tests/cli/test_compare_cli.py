@@ -160,7 +160,9 @@ def dump_as_posts(folder: Path) -> None:
     (folder / TASK_FILE).write_text(task_as_toml(task))
 
 
-def test_bundled_controllers_have_their_adapter() -> None:
+def test_bundled_controllers_have_their_adapter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from enough.controller.bundled import adapter_beside
     from enough.generators.config import locate_adapter
 
@@ -169,6 +171,8 @@ def test_bundled_controllers_have_their_adapter() -> None:
         assert beside is not None
         assert locate_adapter(beside).name == name
     assert adapter_beside(Path("controllers/lamp")) is None
+    monkeypatch.chdir(tmp_path)
+    Path("mine").mkdir()
     assert adapter_beside(Path("mine")) is None
 
 

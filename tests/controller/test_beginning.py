@@ -12,7 +12,7 @@ from enough.controller.beginning import begin
 from enough.controller.bundled import locate_controller
 from enough.controller.checkpoint import load_controller, save_controller
 from enough.controller.train_config import TrainConfig
-from enough.errors import ConfigError, ModelError
+from enough.errors import ConfigError, ModelError, UnknownNameError
 from enough.labels.tree_files import Fingerprints
 from enough.tasks import LAMP_TASKS
 from tests.controller.runs import CONFIG, small_labels, train_small
@@ -69,5 +69,10 @@ def test_the_bundled_ones_are_found_by_name_and_load(name: str) -> None:
     assert set(found.scales) <= set(found.model.tasks)
 
 
-def test_other_names_are_folders() -> None:
+def test_other_names_are_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("elsewhere").mkdir()
     assert locate_controller(Path("elsewhere")) == Path("elsewhere")
+    assert locate_controller(Path("not/there")) == Path("not/there")
+    with pytest.raises(UnknownNameError, match=r"controller 'lamb'; did you mean 'lamp'"):
+        locate_controller(Path("lamb"))

@@ -11,16 +11,28 @@ from importlib import resources
 from pathlib import Path
 
 from enough.controller.checkpoint import SETTINGS, Trained, load_controller
+from enough.errors import UnknownNameError
 from enough.generators.config import bundled_adapters
 
 DEFAULT_CONTROLLER = "lamp"
 
 
 def locate_controller(name: Path) -> Path:
-    """The folder of a controller; a bundled one by its plain name."""
-    bundled = Path(str(resources.files("enough"))) / "controllers" / name
-    is_name = len(name.parts) == 1 and not name.is_absolute()
-    return bundled if is_name and (bundled / SETTINGS).is_file() else name.expanduser()
+    """The folder of a controller; a bundled one by its plain name.
+
+    Raises:
+        UnknownNameError: if it is neither.
+    """
+    bundled = Path(str(resources.files("enough"))) / "controllers"
+    folder = name.expanduser()
+    if len(name.parts) != 1 or name.is_absolute():
+        return folder
+    if (bundled / name / SETTINGS).is_file():
+        return bundled / name
+    if not folder.exists():
+        known = sorted(one.parent.name for one in bundled.glob(f"*/{SETTINGS}"))
+        raise UnknownNameError("folder or bundled controller", str(name), known)
+    return folder
 
 
 def adapter_beside(controller: Path) -> Path | None:
