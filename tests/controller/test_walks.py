@@ -21,7 +21,7 @@ from enough.controller.walks import (
 )
 from enough.errors import DataError
 from enough.teacher.components import TargetConfig
-from tests.controller.toy import controller, features, labelled
+from tests.controller.toy import controller, labelled
 
 POINT = TargetConfig()
 
@@ -56,11 +56,12 @@ def test_walks_go_to_the_horizon_or_as_far_as_asked() -> None:
 
 
 def test_the_retrievers_order_passes_over_what_does_not_fit() -> None:
-    one = of_user(0)
-    sizes = features(4, tokens=(200, 400, 250, 60))  # a room of 500, three records at most
-    small = dataclasses.replace(one, features=sizes)
-    assert retriever_walks([small]) == {one.name: (0, 2)}
-    assert retriever_walks([one]) == {one.name: (0, 1, 2)}
+    of = of_user(0).tree.of
+    assert (of.max_records, len(of.pool)) == (3, 4)
+    small = dataclasses.replace(
+        of, record_tokens=(200, 400, 250, 60), max_profile_tokens=500, request="small"
+    )
+    assert retriever_walks([of, small]) == {of.name: (0, 1, 2), small.name: (0, 2)}
 
 
 def test_states_along_several_ways_are_each_named_once() -> None:
@@ -71,8 +72,8 @@ def test_states_along_several_ways_are_each_named_once() -> None:
 def test_on_disk(tmp_path: Path) -> None:
     requests = [of_user(0), of_user(1)]
     write_walks(tmp_path, {requests[0].name: (2, 0), "other/q": (1,)})
-    assert read_walks(tmp_path, requests[:1]) == {requests[0].name: (2, 0)}
+    assert read_walks(tmp_path, [requests[0].name]) == {requests[0].name: (2, 0)}
     with pytest.raises(DataError, match=rf"{WALKS}: has no walk through .*q1"):
-        read_walks(tmp_path, requests)
+        read_walks(tmp_path, [one.name for one in requests])
     with pytest.raises(DataError, match="written by a training with"):
-        read_walks(tmp_path / "nowhere", requests)
+        read_walks(tmp_path / "nowhere", [])

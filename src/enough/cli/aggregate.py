@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -69,7 +70,7 @@ def aggregate(
     from enough.controller.checkpoint import load_controller
     from enough.controller.labelled_folder import read_labelled
     from enough.controller.visiting import controller_walks, states_along
-    from enough.controller.walks import read_walks, retriever_walks
+    from enough.controller.walks import Walks, read_walks, retriever_walks
     from enough.data.folders import read_folder
     from enough.fleet.config import EngineConfig
     from enough.labels.config import LabelConfig
@@ -84,19 +85,25 @@ def aggregate(
     chosen = with_engine(given, engine, workers)
     require_apart(out, data)
     datasets = [read_folder(folder) for folder in data]
+    controller = locate_controller(controller)
+    point = load_controller(controller).point
+    trees = [tree.of for part in LabelFolder(labels).read() for tree in part.trees]
     with progress_bars() as update:
-        encoder = CachedEncoder(load_encoder())
-        controller = locate_controller(controller)
-        trained = load_controller(controller, encoder=encoder.fingerprint)
-        labelled = read_labelled(labels, datasets, encoder, update)
-        walked = {
-            Walk.CONTROLLER: lambda: controller_walks(trained, labelled.requests, at_least),
-            Walk.OUT_OF_FOLD: lambda: read_walks(controller, labelled.requests),
-            Walk.RETRIEVER: lambda: retriever_walks(labelled.requests),
+
+        def along_controller() -> Walks:
+            encoder = CachedEncoder(load_encoder())
+            trained = load_controller(controller, encoder=encoder.fingerprint)
+            labelled = read_labelled(labels, datasets, encoder, update)
+            return controller_walks(trained, labelled.requests, at_least)
+
+        walked: dict[Walk, Callable[[], Walks]] = {
+            Walk.CONTROLLER: along_controller,
+            Walk.OUT_OF_FOLD: lambda: read_walks(controller, [of.name for of in trees]),
+            Walk.RETRIEVER: lambda: retriever_walks(trees),
         }
         states = states_along([walked[one]() for one in dict.fromkeys(walk)])
         visits = Visits(labels, states, levels, actions)
-    settings = dataclasses.replace(settings, engine=chosen, targets=trained.point)
+    settings = dataclasses.replace(settings, engine=chosen, targets=point)
     report = label_with_progress(LabelRun(datasets, settings, out, visits))
     report["visited_states"] = sum(map(len, visits.profiles.values()))
     if as_json:

@@ -81,17 +81,6 @@ class PoolFeatures:
     max_records: int
     room: int
 
-    @property
-    def in_order(self) -> tuple[int, ...]:
-        """The pool's first candidates, as many as may be; what does not fit is passed over."""
-        chosen: list[int] = []
-        room = self.room
-        for place, tokens in enumerate(self.tokens.tolist()):
-            if len(chosen) < self.max_records and tokens <= room:
-                chosen.append(place)
-                room -= tokens
-        return tuple(chosen)
-
 
 def featurise(
     request: Request, pool: Pool, budget: Budget, encoder: Encoder, known: Known | None = None

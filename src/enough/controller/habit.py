@@ -145,7 +145,7 @@ def learn_habit(config: HabitConfig, requests: Sequence[LabelledRequest], horizo
     of_task: dict[str, list[NDArray[np.float64]]] = {}
     for one in requests:
         node_of = {profile: node for node, profile in enumerate(one.tree.profiles)}
-        walk = one.features.in_order
+        walk = one.tree.of.in_order
         try:
             nodes = [node_of[walk[:n]] for n in range(len(walk) + 1)]
         except KeyError:

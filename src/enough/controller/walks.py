@@ -20,6 +20,7 @@ from enough.errors import DataError
 from enough.prompts.profile_sequences import Profile
 from enough.run_folders import write_json
 from enough.teacher.components import TargetConfig
+from enough.teacher.scored_tree import TreeOf
 
 WALKS = "walks.json"
 Walks = Mapping[str, Profile]
@@ -65,9 +66,9 @@ def walks_of(
     return found
 
 
-def retriever_walks(requests: Iterable[LabelledRequest]) -> dict[str, Profile]:
+def retriever_walks(trees: Iterable[TreeOf]) -> dict[str, Profile]:
     """The pool's own order."""
-    return {one.name: one.features.in_order for one in requests}
+    return {one.name: one.in_order for one in trees}
 
 
 def write_walks(folder: Path, walks: Walks) -> None:
@@ -75,8 +76,8 @@ def write_walks(folder: Path, walks: Walks) -> None:
     write_json(folder / WALKS, {name: list(profile) for name, profile in walks.items()})
 
 
-def read_walks(folder: Path, requests: Sequence[LabelledRequest]) -> dict[str, Profile]:
-    """Those of the training of a controller on these requests.
+def read_walks(folder: Path, names: Sequence[str]) -> dict[str, Profile]:
+    """Those of the training of a controller on the requests of these names.
 
     Raises:
         DataError: if there are none, or they are of other requests.
@@ -88,8 +89,8 @@ def read_walks(folder: Path, requests: Sequence[LabelledRequest]) -> dict[str, P
             f"{folder / WALKS}: is not there or cannot be read; it is written by a training with "
             'kind = "crossfit" and without a chooser'
         ) from None
-    if missing := [one.name for one in requests if one.name not in found]:
+    if missing := [name for name in names if name not in found]:
         raise DataError(
             f"{folder / WALKS}: has no walk through {missing[0]}; train on these labels"
         )
-    return {one.name: tuple(map(int, found[one.name])) for one in requests}
+    return {name: tuple(map(int, found[name])) for name in names}

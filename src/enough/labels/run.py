@@ -116,7 +116,10 @@ class LabelRun:
     def _jobs(
         self, chunks: Sequence[Chunk], stages: Callable[[], Stages], on_step: OnStep
     ) -> Iterator[ChunkJob]:
-        """Cases of one task after the other, as they are asked for."""
+        """Cases of one task after the other, those with the fewest records first.
+
+        Theirs are made soonest: workers begin with them, and the others are made meanwhile.
+        """
         ready, known = stages(), self.folder.made_with() or self._earlier_models()
         trees = {} if self._visits is None else self._visits.trees()
         if known is not None and known.encoder != ready.encoder.fingerprint:
@@ -125,7 +128,7 @@ class LabelRun:
                 f"{ready.encoder.fingerprint}); label into another folder"
             )
         tasks = {chunk.dataset.task.name: chunk.dataset for chunk in chunks}
-        for dataset in tasks.values():
+        for dataset in sorted(tasks.values(), key=_records):
             of_task = [chunk for chunk in chunks if chunk.dataset is dataset]
             examples = [example for chunk in of_task for example in chunk.examples]
             cases = cases_of(dataset, examples, ready, on_step)
@@ -149,6 +152,10 @@ class LabelRun:
 
     def _journal(self, chunk: Chunk) -> Path:
         return self.folder.journal(chunk.dataset.task.name, chunk.number)
+
+
+def _records(dataset: Dataset) -> int:
+    return sum(map(len, dataset.histories.values()))
 
 
 def _chunks(dataset: Dataset, config: LabelConfig) -> list[Chunk]:

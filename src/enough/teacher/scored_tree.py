@@ -54,6 +54,17 @@ class TreeOf:
         """The request's name among those of all tasks; `Case.name` has it too."""
         return f"{self.task}/{self.request}"
 
+    @property
+    def in_order(self) -> Profile:
+        """The pool's first records, as many as may be; what does not fit is passed over."""
+        chosen: list[int] = []
+        room = self.max_profile_tokens
+        for place, tokens in enumerate(self.record_tokens):
+            if len(chosen) < self.max_records and tokens <= room:
+                chosen.append(place)
+                room -= tokens
+        return tuple(chosen)
+
 
 @dataclass(frozen=True, eq=False)
 class ScoredTree:
