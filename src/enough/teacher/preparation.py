@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from enough.data.leakage import LeakageControls
 from enough.matching.matcher import MatchConfig
-from enough.matching.replacements import match_pools
+from enough.matching.replacements import PoolMatcher
 from enough.progress import OnStep, silent
 from enough.protocols import Encoder, Retriever
 from enough.records import Dataset, Example
 from enough.retrieval.pools import PooledExample, RetrievalConfig, build_stages, collect_pools
 from enough.teacher.case import Case, prepare_cases
+
+_PORTION = 128  # examples; on a GPU fewer would be embedded in too small batches
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +54,26 @@ def cases_of(
     on_step: OnStep = silent,
     wanted: Callable[[PooledExample], bool] | None = None,
 ) -> Iterator[Case]:
-    """Cases in the order of the examples; those whose pool is not wanted are left out."""
-    found = collect_pools(
-        dataset, examples, stages.controls, stages.retriever, stages.pool, on_step=on_step
-    )
-    pools = [one for one in found if wanted is None or wanted(one)]
+    """Cases in the order of the examples; those whose pool is not wanted are left out.
+
+    They are made a portion at a time, so that whoever scores them need not wait for the last.
+    """
     name = dataset.task.name
-    matched = match_pools(
-        dataset,
-        pools,
-        stages.controls,
-        stages.encoder,
-        stages.matching,
-        progress=lambda step, done, total: on_step(f"{name}: matching, {step}", done, total),
-    )
-    yield from prepare_cases(dataset, pools, matched.records, stages.encoder)
+    matcher: PoolMatcher | None = None
+    for first in range(0, len(examples), _PORTION):
+        some = examples[first : first + _PORTION]
+        found = collect_pools(dataset, some, stages.controls, stages.retriever, stages.pool)
+        pools = [one for one in found if wanted is None or wanted(one)]
+        on_step(f"{name}: preparing", first + len(some), len(examples))
+        if not pools:
+            continue
+        if matcher is None:
+            matcher = PoolMatcher(
+                dataset,
+                stages.controls,
+                stages.encoder,
+                stages.matching,
+                progress=lambda step, done, total: on_step(f"{name}: {step}", done, total),
+            )
+        matched = matcher.match(pools)
+        yield from prepare_cases(dataset, pools, matched.records, stages.encoder)
