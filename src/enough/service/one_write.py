@@ -59,9 +59,13 @@ class OneWrite(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """It is whole."""
+        self.head_is_whole()
+        super().on_headers_complete()
+
+    def head_is_whole(self) -> None:
+        """What comes now is no head."""
         self._is_in_head = False
         self._stop_waiting()
-        super().on_headers_complete()
 
     def _wait_for_head(self) -> None:
         self._head_timer = self.loop.call_later(_HEAD_S, self._refuse, *_TOO_SLOW)
