@@ -162,8 +162,9 @@ class Walk:
         if self.chosen:
             scores = self._of_profile.dot(self._profile).reshape(scores.shape)
             scores += self._at_start
-        np.exp(scores - scores.max(axis=1, keepdims=True), out=shares)
-        shares /= shares.sum(axis=1, keepdims=True)
+        # Methods of arrays that reduce go through a function in Python first.
+        np.exp(scores - np.maximum.reduce(scores, axis=1, keepdims=True), out=shares)
+        shares /= np.add.reduce(shares, axis=1, keepdims=True)
 
     def take(self, place: int) -> None:
         """Append a record to the profile."""

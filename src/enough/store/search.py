@@ -8,7 +8,7 @@ that can be among the best, rounding considered; these few are scored as `DenseR
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from enough.store.values import Owner
 _FEW_MORE = 3  # times as many as are wanted
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """Where a record is, and how near."""
 
     block: int
