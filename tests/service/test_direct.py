@@ -196,6 +196,23 @@ def test_a_server_that_stops_answers_first_and_says_so(tmp_path: Path, direct: l
     assert len(direct) == 1
 
 
+def test_nothing_is_said_behind_a_refusal(
+    tmp_path: Path, direct: list[bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    held = Held()
+    with running(settings(tmp_path, open=True), models(held)) as shop:
+        with closing(socket.create_connection(shop.address, timeout=20)) as wire:
+            wire.sendall(asked())
+            assert held.is_at_it.wait(20)
+            wire.sendall(b"no HTTP\r\n\r\n")
+            assert wire.recv(65_536).startswith(b"HTTP/1.1 400 ")
+            held.may_go.set()
+            assert wire.recv(65_536) == b""
+        assert talk(shop, asked()).startswith(b"HTTP/1.1 200 ")
+    assert len(direct) == 2
+    assert not [one for one in caplog.records if one.levelname == "ERROR"]
+
+
 def test_who_leaves_is_not_written_to(tmp_path: Path, direct: list[bytes]) -> None:
     held = Held()
     with running(settings(tmp_path, open=True), models(held)) as shop:

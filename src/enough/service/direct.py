@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 
 from enough.service.bodies_in import WholeRequest
 from enough.service.guard import Handler
-from enough.service.one_write import OneWrite
+from enough.service.one_write import Joined, OneWrite
 from enough.service.shortcut import CONTENT_TYPE, ShortcutApp
 
 
@@ -127,7 +127,7 @@ class Direct(OneWrite):
             says_close = says_close or name == b"connection"  # no other word is said there
         if not (cycle.keep_alive or says_close):
             parts.append(b"connection: close\r\n")
-        self.transport.write(b"".join((*parts, b"\r\n", response.body)))
+        cast("Joined", self.transport).write_whole(b"".join((*parts, b"\r\n", response.body)))
         cycle.response_complete = True
         if says_close or not cycle.keep_alive:
             self.transport.close()

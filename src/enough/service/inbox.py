@@ -112,3 +112,4 @@ class Inbox:
             del self._until[future]
             if not future.done():
                 future.set_exception(TimeoutError())
+                future.exception()  # if nobody waits for it, nothing is to be said
