@@ -206,7 +206,9 @@ class Walk:
         shift = self._stop_shifts[min(len(self.chosen), len(self._stop_shifts) - 1)]
         known[-1, -1] += shift - known[-1, self._of_stop]
         known[-1, self._of_stop] = shift
-        first = int(self.feasible.argmax()) if len(self._barred) else self._next
+        if not len(self._barred) or self._barred[self._next] > _NEVER_TAKEN:
+            return
+        first = int(self.feasible.argmax())
         if first != self._next:  # the former is taken or does not fit any more
             known[[self._next, first], self._of_action] = -lead, 0
             self._barred[first] += lead

@@ -185,4 +185,4 @@ class Prompter:
         return tokens
 
     def _count_controls(self, tokens: Tokens) -> int:
-        return sum(token in self._control_ids for token in tokens.tolist())
+        return sum(map(self._control_ids.__contains__, tokens.tolist()))
