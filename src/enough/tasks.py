@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from string import Formatter
@@ -74,10 +75,16 @@ class Task:
         Raises:
             ValueError: if the input does not have the task's form.
         """
-        match = re.search(self.query_pattern, text, flags=re.DOTALL)
+        match = _compiled(self.query_pattern).search(text)
         if match is None:
             raise ValueError(f"the input does not have the form of {self.name}: {text[:80]!r}")
         return " ".join(group.strip() for group in match.groups() if group is not None).strip()
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Tables of the standard library are slower to look things up in."""
+    return re.compile(pattern, re.DOTALL)
 
 
 def _check(task: Task) -> None:

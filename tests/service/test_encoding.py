@@ -206,13 +206,14 @@ def test_threads_with_nothing_to_do_share_what_comes() -> None:
     inner = Gathering()
     shared = SharedEncoder(inner)
     with shared._wake:
-        jobs = [_Job([f"w{number}"], "query", np.sum) for number in range(4)]
+        results: list[Future[Any]] = [Future() for _ in range(4)]
+        jobs = [_Job([f"w{n}"], "query", one, np.sum) for n, one in enumerate(results)]
         while shared._resting < 2:
             shared._wake.wait(0.01)
         shared._urgent.extend(jobs)
         shared._wake.notify_all()
-    for job in jobs:
-        job.result.result(10)
+    for one in results:
+        one.result(10)
     assert inner.rows == [2, 2]
     shared.close()
 

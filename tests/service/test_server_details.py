@@ -14,7 +14,7 @@ import pytest
 
 from enough.errors import ConfigError
 from enough.service.access_log import AccessLog
-from enough.service.one_write import _Joined
+from enough.service.one_write import Joined
 from enough.store.config import StoreConfig
 from tests.service.running import Running, running, settings
 
@@ -38,7 +38,7 @@ class Wire:
 def test_writes_of_one_turn_leave_together_and_in_order() -> None:
     async def run() -> list[bytes]:
         inner: Any = Wire()
-        wire = _Joined(inner, asyncio.get_running_loop())
+        wire = Joined(inner, asyncio.get_running_loop())
         wire.write(b"head ")
         wire.write(b"body")
         assert inner.written == []
@@ -58,7 +58,7 @@ def test_writes_of_one_turn_leave_together_and_in_order() -> None:
 def test_nothing_is_written_to_a_client_that_is_gone() -> None:
     async def run() -> list[bytes]:
         inner: Any = Wire()
-        wire = _Joined(inner, asyncio.get_running_loop())
+        wire = Joined(inner, asyncio.get_running_loop())
         wire.write(b"answer")
         inner.close()
         await asyncio.sleep(0)

@@ -21,7 +21,7 @@ from enough.errors import (
     StoreUnavailableError,
 )
 from enough.store.config import StoreConfig
-from enough.store.faults import translated
+from enough.store.faults import Translated
 from enough.store.opening import open_store
 from enough.store.sql_store import SqlStore
 from enough.store.tables import VERSION_TABLE
@@ -180,7 +180,7 @@ class Said(Exception):
     ],
 )
 def test_what_a_server_says(state: str | None, kind: type[StoreError], advice: str) -> None:
-    with pytest.raises(StoreError, match=advice) as caught, translated("shop", Said):
+    with pytest.raises(StoreError, match=advice) as caught, Translated("shop", Said):
         raise OperationalError("INSERT", {"x": "a user's words"}, Said(state))
     assert type(caught.value) is kind
     assert "words" not in str(caught.value)

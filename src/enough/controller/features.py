@@ -152,8 +152,8 @@ def assemble(
 def _standardised(rows: Floats) -> Floats:
     """Every row in deviations from its mean, [k, n]."""
     n = max(rows.shape[1], 1)
-    centred = rows - rows.sum(axis=1, keepdims=True) / n
-    deviation = np.sqrt((centred * centred).sum(axis=1, keepdims=True) / n)
+    centred = rows - np.add.reduce(rows, axis=1, keepdims=True) / n
+    deviation = np.sqrt(np.add.reduce(centred * centred, axis=1, keepdims=True) / n)
     return np.asarray(centred / (deviation + 1e-6), np.float32)
 
 

@@ -64,9 +64,9 @@ class Likeness:
 
     def sameness(self, other: Likeness) -> str | None:
         """What makes the two the same interaction, or None."""
-        if self.wholes & other.wholes:
+        if not self.wholes.isdisjoint(other.wholes):
             return "the same context and action"
-        return "the same text" if self.texts & other.texts else None
+        return None if self.texts.isdisjoint(other.texts) else "the same text"
 
 
 def likeness_of_record(record: Record, task: Task) -> Likeness:

@@ -162,8 +162,9 @@ class Walk:
         if self.chosen:
             scores = self._of_profile.dot(self._profile).reshape(scores.shape)
             scores += self._at_start
-        np.exp(scores - scores.max(axis=1, keepdims=True), out=shares)
-        shares /= shares.sum(axis=1, keepdims=True)
+        # Methods of arrays that reduce go through a function in Python first.
+        np.exp(scores - np.maximum.reduce(scores, axis=1, keepdims=True), out=shares)
+        shares /= np.add.reduce(shares, axis=1, keepdims=True)
 
     def take(self, place: int) -> None:
         """Append a record to the profile."""
@@ -205,7 +206,9 @@ class Walk:
         shift = self._stop_shifts[min(len(self.chosen), len(self._stop_shifts) - 1)]
         known[-1, -1] += shift - known[-1, self._of_stop]
         known[-1, self._of_stop] = shift
-        first = int(self.feasible.argmax()) if len(self._barred) else self._next
+        if not len(self._barred) or self._barred[self._next] > _NEVER_TAKEN:
+            return
+        first = int(self.feasible.argmax())
         if first != self._next:  # the former is taken or does not fit any more
             known[[self._next, first], self._of_action] = -lead, 0
             self._barred[first] += lead

@@ -63,10 +63,13 @@ class Escaper:
 
     def request(self, text: str) -> str:
         """The current input: passed through untouched unless it holds something dangerous."""
-        return self._broken_apart(_UNSENDABLE.sub(lambda found: as_code(found[0]), text))
+        if not text.isascii():
+            text = _UNSENDABLE.sub(lambda found: as_code(found[0]), text)
+        return self._broken_apart(text)
 
     def _broken_apart(self, text: str) -> str:
-        text = _lookalikes().sub(lambda found: as_code(found[0]), text)
+        if not text.isascii():
+            text = _lookalikes().sub(lambda found: as_code(found[0]), text)
         return self.controls(_DELIMITER.sub(lambda found: found[0] + _BREAK, text))
 
     def controls(self, text: str) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from enough.errors import BudgetError, ModelError
 from enough.prompts.escape import Escaper
 from enough.prompts.serialise import serialise_record
+from enough.prompts.sizes import Sizes
 from enough.prompts.tails import Tails
 from enough.prompts.template import SYSTEM, head_text, tail_text
 from enough.protocols import Budget, ManyTokenizer, ScoredSequence, Tokenizer, Tokens
@@ -63,6 +64,7 @@ class Prompter:
         self._record = lru_cache(maxsize=_CACHED_SEGMENTS)(self._encode_record)
         self._tail = lru_cache(maxsize=4096)(self._encode_tail)
         self._tails = Tails(self._encode_tails)
+        self._sizes = Sizes(self._record, _CACHED_SEGMENTS)
 
     @property
     def frame(self) -> tuple[str, str]:
@@ -78,6 +80,7 @@ class Prompter:
         own = copy(self)
         own._record = lru_cache(maxsize=segments)(own._encode_record)
         own._tail = lru_cache(maxsize=1)(own._encode_tail)
+        own._sizes = Sizes(own._record, segments)
         return own
 
     def expecting(self, request: Request) -> AbstractContextManager[None]:
@@ -154,8 +157,7 @@ class Prompter:
                 f"request {request.id!r} needs {empty} prompt tokens and {answer} for the answer; "
                 f"the window has {window}"
             )
-        task, line = request.task, self._record
-        tokens = tuple([len(line(task, candidate.record)) for candidate in pool])
+        tokens = self._sizes.of(request.task, [candidate.record for candidate in pool])
         return Budget(min(max_records, len(pool)), room, tokens)
 
     def _encode_head(self, task: Task) -> Tokens:
@@ -183,4 +185,4 @@ class Prompter:
         return tokens
 
     def _count_controls(self, tokens: Tokens) -> int:
-        return sum(token in self._control_ids for token in tokens.tolist())
+        return sum(map(self._control_ids.__contains__, tokens.tolist()))

@@ -9,9 +9,8 @@ are fetched once. Nothing is kept of an input that nobody expects any more.
 from __future__ import annotations
 
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from enough.protocols import Tokens
 
@@ -27,27 +26,30 @@ class Tails:
 
     def __init__(self, make: Callable[[Sequence[str]], list[Tokens]]) -> None:
         self._make = make
-        self._expected: Counter[str] = Counter()
+        self._expected: dict[str, int] = {}
         self._waiting: dict[str, None] = {}  # of these, the ones not made yet, in order
         self._made: dict[str, Tokens] = {}
         self._lock = threading.Lock()
 
-    @contextmanager
-    def expecting(self, text: str) -> Iterator[None]:
+    def expecting(self, text: str) -> AbstractContextManager[None]:
         """In here the input's end may be made with others'."""
+        return _Expecting(self, text)
+
+    def expect(self, text: str) -> None:
+        """The input's end may be made with others' until it is let go."""
         with self._lock:
-            self._expected[text] += 1
+            self._expected[text] = self._expected.get(text, 0) + 1
             if text not in self._made:
                 self._waiting[text] = None
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._expected[text] -= 1
-                if not self._expected[text]:
-                    del self._expected[text]
-                    self._waiting.pop(text, None)
-                    self._made.pop(text, None)
+
+    def let_go(self, text: str) -> None:
+        """One less expects it."""
+        with self._lock:
+            self._expected[text] -= 1
+            if not self._expected[text]:
+                del self._expected[text]
+                self._waiting.pop(text, None)
+                self._made.pop(text, None)
 
     def of(self, text: str) -> Tokens:
         """Tokens of the input's end."""
@@ -69,3 +71,18 @@ class Tails:
                 one: tokens for one, tokens in zip(row, made, strict=True) if one in self._expected
             }
         return made[0]
+
+
+class _Expecting(AbstractContextManager[None]):
+    """A context manager; as a generator it would cost several times as much."""
+
+    __slots__ = ("_tails", "_text")
+
+    def __init__(self, tails: Tails, text: str) -> None:
+        self._tails, self._text = tails, text
+
+    def __enter__(self) -> None:
+        self._tails.expect(self._text)
+
+    def __exit__(self, *_: object) -> None:
+        self._tails.let_go(self._text)

@@ -6,7 +6,6 @@ least; a `Selected` as the dictionary clients get.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ from enough.online.selected import Selected
 from enough.protocols import Floats
 from enough.records import Request
 from enough.service.bodies import SelectIn
+from enough.service.inbox import Promise
 from enough.service.measures import StageTimes
 from enough.service.record_lists import parsed
 from enough.service.selecting import Asked
@@ -26,6 +26,7 @@ from enough.service.state import Service
 Result = TypeVar("Result")
 ONLY_USER = "user"
 """Whose history is handed in without a name."""
+_BODY = Place(Path("body"))
 _SHORT = 20_000  # characters of an input that the event loop looks at itself
 
 
@@ -43,7 +44,7 @@ def asked_by(service: Service, tenant: str, body: SelectIn) -> Asked:
         raise DataError(f"{len(body.input)} characters; send at most {most}", field="input")
     task = service.machinery.tasks.named(body.task)
     user = body.user or ONLY_USER
-    date, moment = date_field({"date": body.date}, "date", Place(Path("body")))
+    date, moment = date_field({"date": body.date}, "date", _BODY)
     request = Request(body.id, user, task, body.input, date, moment, body.source_id)
     history = None
     if body.history is not None:
@@ -86,8 +87,9 @@ async def select_for(
         return counted(asked, selecting.decided(asked, vector, times)[0])
 
     with machinery.prompter.expecting(asked.request):
-        found = encoder.follow(asked.request.query, "query", rest)
-        return await service.in_time(asyncio.wrap_future(found))
+        promise: Promise[Result] = service.inbox.promise()
+        encoder.follow_into(promise, asked.request.query, "query", rest)
+        return await service.kept(promise)
 
 
 def selection_body(service: Service, asked: Asked, selected: Selected) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -27,6 +27,7 @@ import numpy as np
 
 from enough.errors import ModelError
 from enough.protocols import Encoder, Floats, ThreadedEncoder
+from enough.service.inbox import Outcome
 
 Kind = Literal["query", "document"]
 Result = TypeVar("Result")
@@ -39,8 +40,8 @@ _IN_A_ROW = 6  # texts a core takes on at once, if so many wait: the first waits
 class _Job:
     texts: Sequence[str]
     kind: Kind
+    result: Outcome[Any]
     then: Callable[[Floats], Any] | None = None  # without it, the vectors are the result
-    result: Future[Any] = field(default_factory=Future)
 
     def followed(self, vectors: Floats) -> Callable[[], None]:
         """Do what is to be done with the vectors [len(texts), dim]; a call that tells of it."""
@@ -88,7 +89,16 @@ class SharedEncoder:
             kind: of the text.
             then: must not wait for anybody, because others wait behind it; may encode.
         """
-        return self._ask(self._urgent, _Job([text], kind, lambda vectors: then(vectors[0]))).result
+        result: Future[Result] = Future()
+        self.follow_into(result, text, kind, then)
+        return result
+
+    def follow_into(
+        self, result: Outcome[Result], text: str, kind: Kind, then: Callable[[Floats], Result]
+    ) -> None:
+        """The same for who has a place for the result."""
+        job = _Job([text], kind, result, lambda vectors: then(vectors[0]))
+        self._ask(self._urgent, job)
 
     @property
     def patient(self) -> PatientEncoder:
@@ -113,22 +123,22 @@ class SharedEncoder:
             return self._encode_here(texts, kind)
         size = self._together
         portions = [texts[i : i + size] for i in range(0, len(texts), size)] or [texts]
-        asked: deque[_Job] = deque()
+        asked: deque[Future[Floats]] = deque()
         found: list[Floats] = []
         for portion in portions:
             if len(asked) == self._lanes:
-                found.append(asked.popleft().result.result())
-            asked.append(self._ask(queue, _Job(portion, kind)))
-        found += [job.result.result() for job in asked]
+                found.append(asked.popleft().result())
+            asked.append(Future())
+            self._ask(queue, _Job(portion, kind, asked[-1]))
+        found += [one.result() for one in asked]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def _ask(self, queue: deque[_Job], job: _Job) -> _Job:
+    def _ask(self, queue: deque[_Job], job: _Job) -> None:
         with self._wake:
             if self._is_closed:
                 raise ModelError("the encoder is closed: the service is going down")
             queue.append(job)
             self._wake.notify()
-        return job
 
     def _work(self) -> None:
         self._here.is_encoding = True

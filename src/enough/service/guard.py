@@ -62,7 +62,9 @@ class GuardedRoute(APIRoute):
             service, times = service_of(request), StageTimes()
             request.state.times = times
             response = await _answered(request, scope, inner)
-            response.headers["Server-Timing"] = timing = times.header()
+            timing = times.header()
+            # No handler has said it, so nothing is to be looked for.
+            response.raw_headers.append((b"server-timing", timing.encode("ascii")))
             service.measures.request(self.path_format, request.method, response.status_code, times)
             level = logging.DEBUG if scope is None else logging.INFO  # probes come all the time
             line = f"{request.method} {self.path_format} {response.status_code} {timing}"

@@ -7,6 +7,8 @@ in either.
 from __future__ import annotations
 
 import time
+from collections import deque
+from contextlib import suppress
 from functools import cache
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -15,6 +17,7 @@ from enough.online.selected import Selected
 
 _BUCKETS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 UNKNOWN_ROUTE = "unknown"
+_AT_ONCE = 64  # requests that are counted together, unless somebody reads the figures before
 
 
 class StageTimes:
@@ -35,8 +38,9 @@ class StageTimes:
     def header(self) -> str:
         """For `Server-Timing`, in milliseconds; `total` is since the request's head was read."""
         total = time.perf_counter() - self.started
-        named = [*dict(self.seconds).items(), ("total", total)]
-        return ", ".join(f"{name};dur={seconds * 1000:.3f}" for name, seconds in named)
+        # A request given up is still at it, so what is gone through is a copy.
+        parts = [f"{name};dur={seconds * 1000:.3f}" for name, seconds in [*self.seconds.items()]]
+        return ", ".join([*parts, f"total;dur={total * 1000:.3f}"])
 
 
 class _Stage:
@@ -90,23 +94,42 @@ class Measures:
         # Looking up a series takes longer than adding to it, and there are few of either.
         self._counted = cache(self._requests.labels)
         self._timed = cache(self._stages.labels)
+        # What is not counted yet. Alone, between two encodings, an event takes several times as
+        # long to count as in a row of them.
+        self._done: deque[tuple[tuple[str, str, int], list[tuple[str, float]]]] = deque()
+        self._selected: deque[tuple[str, int, int, bool]] = deque()
 
     def request(self, route: str, method: str, status: int, times: StageTimes | None) -> None:
         """One request is done."""
-        self._counted(route, method, status).inc()
+        stages: list[tuple[str, float]] = []
         if times is not None:
-            for name, seconds in dict(times.seconds).items():  # a request given up is still at it
-                self._timed(name).observe(seconds)
-            self._timed("total").observe(time.perf_counter() - times.started)
+            total = time.perf_counter() - times.started
+            stages = [*times.seconds.items(), ("total", total)]
+        self._done.append(((route, method, status), stages))
+        if len(self._done) >= _AT_ONCE:
+            self._count()
 
     def selection(self, selected: Selected) -> None:
         """One selection is done."""
-        self._selections.labels(selected.policy).inc()
-        self._tokens.inc(selected.tokens)
-        self._saved.inc(selected.tokens_saved)
-        if not selected.records:
-            self._root_stops.inc()
+        is_empty = not selected.records
+        self._selected.append((selected.policy, selected.tokens, selected.tokens_saved, is_empty))
 
     def page(self) -> bytes:
         """As Prometheus reads it."""
+        self._count()
         return generate_latest(self._registry)
+
+    def _count(self) -> None:
+        with suppress(IndexError):  # that is all, or another thread is at it, too
+            while True:
+                series, stages = self._done.popleft()
+                self._counted(*series).inc()
+                for name, seconds in stages:
+                    self._timed(name).observe(seconds)
+        with suppress(IndexError):
+            while True:
+                policy, tokens, saved, is_empty = self._selected.popleft()
+                self._selections.labels(policy).inc()
+                self._tokens.inc(tokens)
+                self._saved.inc(saved)
+                self._root_stops.inc(is_empty)

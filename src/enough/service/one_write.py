@@ -30,7 +30,7 @@ class OneWrite(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection."""
-        super().connection_made(cast("asyncio.Transport", _Joined(transport, self.loop)))
+        super().connection_made(cast("asyncio.Transport", Joined(transport, self.loop)))
         self._is_in_head, self._head_bytes, self._came = True, 0, 0
         self._head_timer: asyncio.TimerHandle | None = None
         self._wait_for_head()
@@ -59,9 +59,13 @@ class OneWrite(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """It is whole."""
+        self.head_is_whole()
+        super().on_headers_complete()
+
+    def head_is_whole(self) -> None:
+        """What comes now is no head."""
         self._is_in_head = False
         self._stop_waiting()
-        super().on_headers_complete()
 
     def _wait_for_head(self) -> None:
         self._head_timer = self.loop.call_later(_HEAD_S, self._refuse, *_TOO_SLOW)
@@ -84,7 +88,7 @@ class OneWrite(HttpToolsProtocol):
         self.transport.close()
 
 
-class _Joined:
+class Joined:
     """A transport that waits with writing until the turn is over; all else is the inner one's."""
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -92,6 +96,7 @@ class _Joined:
         self._parts: list[bytes] = []
 
     def write(self, data: bytes) -> None:
+        """Leaves when the turn is over."""
         if len(data) >= _MUCH:  # the server must learn when the client is too slow for it
             self._flush()
             self._transport.write(data)
@@ -100,7 +105,14 @@ class _Joined:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
 
+    def write_whole(self, data: bytes) -> None:
+        """What nothing else belongs to leaves at once, behind what is waiting."""
+        self._flush()
+        if not self._transport.is_closing():
+            self._transport.write(data)
+
     def close(self) -> None:
+        """Close behind what is waiting."""
         self._flush()
         self._transport.close()
 

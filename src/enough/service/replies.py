@@ -10,6 +10,8 @@ from starlette.responses import Response
 
 from enough.service.problems import ProblemError
 
+_written = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
+
 
 class Reply(Response):
     """A JSON answer. Half surrogates, which UTF-8 has no form for, are written as escapes."""
@@ -23,7 +25,7 @@ class Reply(Response):
 
     def render(self, content: Any) -> bytes:
         """As bytes; numbers that are not finite are a mistake of ours."""
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+        return _written(content).encode("ascii")
 
 
 def refusal(problem: ProblemError) -> Reply:

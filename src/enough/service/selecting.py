@@ -130,7 +130,8 @@ class Selecting:
 
     def checked(self, asked: Asked) -> Asked:
         """The question as it is to be answered; what is wrong with it is raised as by `select`."""
-        asked = replace(asked, request=checked_request(asked.request))
+        if (request := checked_request(asked.request)) is not asked.request:
+            asked = replace(asked, request=request)
         if self._policy_name(asked) == "controller":
             self._controller(asked.lambda_).require_task(asked.request.task.name)
         return asked

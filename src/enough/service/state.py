@@ -16,6 +16,7 @@ from starlette.requests import Request
 from enough.service.access_log import AccessLog
 from enough.service.config import ServeConfig
 from enough.service.gate import Gate
+from enough.service.inbox import Inbox, Promise
 from enough.service.local_writer import LocalWriter, Written
 from enough.service.machinery import Machinery
 from enough.service.measures import Measures
@@ -45,6 +46,7 @@ class Service:
         # A request given up still has its thread until that ends, so there are more than requests.
         self._threads = ThreadPoolExecutor(2 * config.limits.concurrent, "work")
         self._desk = WritersDesk(machinery.writer)
+        self.inbox = Inbox(config.limits.timeout_s)
 
     @property
     def model(self) -> str:
@@ -92,16 +94,23 @@ class Service:
 
     async def in_time(self, work: Awaitable[Result]) -> Result:
         """What somebody else computes, given up after the time limit."""
-        limit = self.config.limits.timeout_s
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(self.config.limits.timeout_s):
                 return await work
         except TimeoutError:
-            raise ProblemError(
-                504,
-                "timeout",
-                f"not done after {limit:g} s, though it may be done yet; ask again, or send less",
-            ) from None
+            raise self._too_late() from None
+
+    async def kept(self, promise: Promise[Result]) -> Result:
+        """What a promise of the inbox becomes; it gives itself up after the time limit."""
+        try:
+            return await promise.future
+        except TimeoutError:
+            raise self._too_late() from None
+
+    def _too_late(self) -> ProblemError:
+        limit = self.config.limits.timeout_s
+        message = f"not done after {limit:g} s, though it may be done yet; ask again, or send less"
+        return ProblemError(504, "timeout", message)
 
     def housekeeping(self) -> None:
         """Forget users that other processes may have erased."""

@@ -18,7 +18,7 @@ from sqlalchemy.exc import ArgumentError
 from enough.errors import ConfigError, StoreBusyError, StoreUnavailableError
 from enough.store.blocks import PAGE
 from enough.store.config import StoreConfig
-from enough.store.faults import translated
+from enough.store.faults import Translated
 
 _WRITES = "enough_writes"
 _BINARY = "enough_binary"
@@ -120,7 +120,7 @@ class Database:
                 held.close()
 
     def _translated(self) -> AbstractContextManager[None]:
-        return translated(self.shown, self.engine.dialect.loaded_dbapi.Error)
+        return Translated(self.shown, self.engine.dialect.loaded_dbapi.Error)
 
     def close(self) -> None:
         """Close all connections that are not in use; the rest when they come back."""

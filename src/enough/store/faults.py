@@ -7,8 +7,7 @@ statement gets into a message: they hold users' texts.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -51,25 +50,34 @@ _POSTGRESQL: dict[str, tuple[type[StoreError], str]] = {
 _UNREACHABLE = (StoreUnavailableError, "the server cannot be reached; is it running?")
 
 
-@contextmanager
-def translated(database: str, driver_error: type[Exception]) -> Iterator[None]:
+class Translated(AbstractContextManager[None]):
     """Whatever the database complains about leaves here as a `StoreError`.
+
+    As a generator it would cost several times as much, and it stands around every look-up.
 
     Args:
         database: as it may be shown, without a password.
         driver_error: what the driver raises where SQLAlchemy is not in between.
     """
-    try:
-        yield
-    except PoolTimeoutError:
-        raise StoreBusyError(f"{database}: all connections are in use; try again") from None
-    except DBAPIError as error:
-        # `from None`: the original message can hold the values of the statement.
-        raise _known(error.orig, database, error.connection_invalidated) from None
-    except SQLAlchemyError as error:
-        raise StoreError(f"{database}: {type(error).__name__}") from None
-    except driver_error as error:
-        raise _known(error, database) from None
+
+    __slots__ = ("_database", "_driver_error")
+
+    def __init__(self, database: str, driver_error: type[Exception]) -> None:
+        self._database, self._driver_error = database, driver_error
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Say it our way; what is not the database's is left alone."""
+        if isinstance(error, PoolTimeoutError):
+            raise StoreBusyError(
+                f"{self._database}: all connections are in use; try again"
+            ) from None
+        if isinstance(error, DBAPIError):
+            # `from None`: the original message can hold the values of the statement.
+            raise _known(error.orig, self._database, error.connection_invalidated) from None
+        if isinstance(error, SQLAlchemyError):
+            raise StoreError(f"{self._database}: {type(error).__name__}") from None
+        if isinstance(error, self._driver_error):
+            raise _known(error, self._database) from None
 
 
 def _known(origin: BaseException | None, database: str, lost: bool = False) -> StoreError:

@@ -8,7 +8,7 @@ that can be among the best, rounding considered; these few are scored as `DenseR
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,7 @@ from enough.store.values import Owner
 _FEW_MORE = 3  # times as many as are wanted
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """Where a record is, and how near."""
 
     block: int
@@ -50,9 +49,12 @@ def best(shelf: Shelf, query: Floats, skip: int, limit: int) -> list[Hit]:
         rows = _joined([blocks[b].vectors[lines[of_block == b]] for b in np.unique(of_block)])
     scores = (rows * query).sum(axis=1).astype(np.float64)
     order = (-scores).argsort(kind="stable")[skip:last]
-    where = zip(*(one.tolist() for one in _located(places[order], starts)), strict=True)
-    ranked = zip(where, scores[order].tolist(), strict=True)
-    return [Hit(blocks[b].block, line, score) for (b, line), score in ranked]
+    if len(blocks) == 1:  # most owners have no more
+        ranked = zip(places[order].tolist(), scores[order].tolist(), strict=True)
+        return [Hit(blocks[0].block, line, score) for line, score in ranked]
+    of_block, lines = (one.tolist() for one in _located(places[order], starts))
+    found = zip(of_block, lines, scores[order].tolist(), strict=True)
+    return [Hit(blocks[b].block, line, score) for b, line, score in found]
 
 
 def _joined(parts: Sequence[Floats]) -> Floats:

@@ -45,6 +45,14 @@ class RecordsAtHand:
         self._records: dict[tuple[int, int], Record] = {}
         self.size = 0  # bytes, about
 
+    def all_at(self, places: Iterable[tuple[int, int]]) -> list[Record] | None:
+        """The records in these places, if all of them are at hand."""
+        known = self._records
+        try:
+            return [known[place] for place in places]
+        except KeyError:
+            return None
+
     def get(self, place: tuple[int, int]) -> Record | None:
         """The record, if it is at hand."""
         return self._records.get(place)

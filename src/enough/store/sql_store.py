@@ -136,9 +136,8 @@ class SqlStore:
         hits: list[Hit] = []
         if (held := self._shelves.held(row)) is not None:
             hits = best(held, query, max(skip, 0), limit)
-            known = [held.records.get((hit.block, hit.line)) for hit in hits]
-            records = [record for record in known if record is not None]
-            if len(records) == len(hits):  # nothing else is asked of the database
+            records = held.records.all_at([(block, line) for block, line, _ in hits])
+            if records is not None:  # nothing else is asked of the database
                 return _pool(records, hits)
         with self._database.reading() as connection:
             row = find_owner(connection, owner)
@@ -243,7 +242,7 @@ class SqlStore:
 
 
 def _pool(records: Sequence[Record], hits: Sequence[Hit]) -> Pool:
-    return tuple(Candidate(record, hit.score) for record, hit in zip(records, hits, strict=True))
+    return tuple([Candidate(record, hit.score) for record, hit in zip(records, hits, strict=True)])
 
 
 def _require_positive(limit: int) -> None:
