@@ -104,7 +104,7 @@ class Measures:
         stages: list[tuple[str, float]] = []
         if times is not None:
             total = time.perf_counter() - times.started
-            stages = [*times.seconds.items(), ("total", total)]
+            stages = [*dict(times.seconds).items(), ("total", total)]  # one given up is still at it
         self._done.append(((route, method, status), stages))
         if len(self._done) >= _AT_ONCE:
             self._count()
