@@ -20,6 +20,7 @@ FLOW = [
     "prompts",
     "generators",
     "tuning",
+    "encoder_tuning",
     "teacher",
     "fleet",
     "labels",

@@ -39,7 +39,7 @@ def train(labels: Path, log_folder: Path, out: Path, *arguments: object) -> str:
 def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     from tests.retrieval.tiny import BagEncoder
 
-    monkeypatch.setattr("enough.retrieval.encoders.load_encoder", BagEncoder)
+    monkeypatch.setattr("enough.retrieval.pools.load_encoder", BagEncoder)
     path = tmp_path / "train.toml"
     path.write_text(SETTINGS.format(kind="crossfit"))
     return path

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from enough.controller.features import STATIC, PoolFeatures, featurise
-from enough.controller.portraits import Known, record_text
+from enough.controller.portraits import Known
+from enough.prompts.serialise import record_text
 from enough.protocols import Budget, Encoder, Floats
 from enough.records import Candidate, Record
 from enough.tasks import LAMP_TASKS

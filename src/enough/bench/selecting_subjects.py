@@ -16,10 +16,11 @@ import torch
 from enough.controller.checkpoint import Trained
 from enough.controller.features import PoolFeatures, assemble
 from enough.controller.model import ModelConfig
-from enough.controller.portraits import Portrait, portraits_of, record_text
+from enough.controller.portraits import Portrait, portraits_of
 from enough.controller.training import new_controller
 from enough.data.synthetic import WorldConfig, make_world
 from enough.labels.tree_files import Fingerprints
+from enough.prompts.serialise import record_text
 from enough.protocols import Budget, Floats
 from enough.records import Request
 from enough.retrieval.vectors import unit_rows

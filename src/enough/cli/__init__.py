@@ -31,6 +31,7 @@ from enough.cli import (
     serve,
     train,
     tune,
+    tune_encoder,
 )
 from enough.errors import EnoughError, MissingExtraError
 
@@ -49,6 +50,7 @@ app.add_typer(annotate.annotate_app, name="annotate")
 app.add_typer(serve.keys_app, name="keys")
 app.command("lengths")(lengths.lengths)
 app.command("tune")(tune.tune)
+app.command("tune-encoder")(tune_encoder.tune_encoder)
 app.command("match")(match.match)
 app.command("label")(label.label)
 app.command("plan")(plan.plan)

@@ -77,8 +77,7 @@ def aggregate(
     from enough.labels.folder import LabelFolder
     from enough.labels.run import LabelRun
     from enough.labels.visits import Visits
-    from enough.retrieval.embedding_cache import CachedEncoder
-    from enough.retrieval.encoders import load_encoder
+    from enough.retrieval.pools import configured_encoder
 
     settings = LabelConfig.of_folder(LabelFolder(labels))
     given = load_config(config, LabelConfig).engine if config else EngineConfig()
@@ -91,7 +90,7 @@ def aggregate(
     with progress_bars() as update:
 
         def along_controller() -> Walks:
-            encoder = CachedEncoder(load_encoder())
+            encoder = configured_encoder(settings.retrieval)
             trained = load_controller(controller, encoder=encoder.fingerprint)
             labelled = read_labelled(labels, datasets, encoder, update)
             return controller_walks(trained, labelled.requests, at_least)

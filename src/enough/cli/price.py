@@ -96,14 +96,15 @@ def _recalibrated(trained: Trained, labels: Path, data: Sequence[Path], *, other
     from enough.controller.train_run import recalibrated, recalibrated_on_others
     from enough.data.folders import read_folder
     from enough.errors import ConfigError
-    from enough.retrieval.embedding_cache import CachedEncoder
-    from enough.retrieval.encoders import load_encoder
+    from enough.labels.config import LabelConfig
+    from enough.labels.folder import LabelFolder
+    from enough.retrieval.pools import configured_encoder
 
     if not data:
         raise ConfigError("after the labels name the folders that were labelled")
     with progress_bars() as update:
         datasets = [read_folder(one) for one in data]
-        encoder = CachedEncoder(load_encoder())
+        encoder = configured_encoder(LabelConfig.of_folder(LabelFolder(labels)).retrieval)
         scales = dict(trained.scales) if others else None
         found = read_labelled(labels, datasets, encoder, update, scales=scales)
         return recalibrated_on_others(trained, found) if others else recalibrated(trained, found)

@@ -77,7 +77,7 @@ def train(
     settings = _with_options(settings, given, {"beta": beta, "lambda_": lambda_})
     require_apart(out, data)
     run = TrainRun(labels, [read_folder(folder) for folder in data], settings, out)
-    found = _train(run)
+    found = _train(run, labels)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
@@ -94,14 +94,16 @@ def _with_options(
     return dataclasses.replace(settings, targets=targets, **changes)
 
 
-def _train(run: Any) -> dict[str, Any]:
-    from enough.retrieval.embedding_cache import CachedEncoder
-    from enough.retrieval.encoders import load_encoder
+def _train(run: Any, labels: Path) -> dict[str, Any]:
+    from enough.labels.config import LabelConfig
+    from enough.labels.folder import LabelFolder
+    from enough.retrieval.pools import configured_encoder
 
+    retrieval = LabelConfig.of_folder(LabelFolder(labels)).retrieval
     started = time.monotonic()
     was_there = run.is_finished
     with progress_bars() as update:
-        found: dict[str, Any] = run.run(lambda: CachedEncoder(load_encoder()), update)
+        found: dict[str, Any] = run.run(lambda: configured_encoder(retrieval), update)
     seconds = time.monotonic() - started
     return {**found, "this_run": {"seconds": seconds, "was_there": was_there}}
 

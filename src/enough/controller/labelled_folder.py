@@ -12,11 +12,11 @@ from pathlib import Path
 
 from enough.controller.examples import LabelledRequest
 from enough.controller.features import featurise
-from enough.controller.portraits import record_text
 from enough.errors import DataError
 from enough.labels.folder import LabelFolder
 from enough.labels.tree_files import Fingerprints
 from enough.progress import OnStep, silent
+from enough.prompts.serialise import record_text
 from enough.protocols import Budget, Encoder
 from enough.records import Candidate, Dataset, Pool, Request
 from enough.teacher.components import Scale, scaled_components

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from enough.controller.wording import stems
 from enough.moment import as_years
-from enough.prompts.serialise import metadata_of
+from enough.prompts.serialise import record_text
 from enough.protocols import Encoder, Floats
 from enough.records import Record
 from enough.retrieval.vectors import unit_rows
@@ -52,12 +52,6 @@ class Portrait:
 
 Known = dict[Record, Portrait]
 """Portraits that were made before."""
-
-
-def record_text(record: Record) -> str:
-    """What is encoded of a record: context, action and metadata."""
-    meta = " ".join(f"{name} {value}" for name, value in metadata_of(record))
-    return " ".join(part for part in (record.context, record.action, meta) if part)
 
 
 def portray(records: Sequence[Record], encoder: Encoder, known: Known) -> list[Portrait]:

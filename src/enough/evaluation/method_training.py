@@ -15,6 +15,7 @@ from typing import Any
 from enough.baselines.controlled import EnoughConfig
 from enough.baselines.tools import Lesson, Material, TrainableConfig
 from enough.bundled_models import new_folder
+from enough.config import as_table
 from enough.data.digest import dataset_digest
 from enough.errors import ConfigError, DataError
 from enough.evaluation.equipment import Equipment
@@ -111,7 +112,7 @@ def _made_from(
         "lessons": config.lessons,
         "max_records": config.max_records,
         "slices": dataclasses.asdict(config.slices),
-        "retrieval": dataclasses.asdict(config.retrieval),
+        "retrieval": as_table(config.retrieval),
         "generator": equipment.generator.fingerprint,
         "encoder": equipment.stages.encoder.fingerprint,
         "data": {dataset.task.name: dataset_digest(dataset) for dataset in datasets},

@@ -64,7 +64,7 @@ def compiled_scorer(lm: CausalLM, scorer: Scorer) -> Scorer:
             f"compile = true needs the packed scorer, and {lm.config.model_type} is scored by "
             f"{type(scorer).__name__}; leave it out"
         )
-    layers = CompiledLayers(lm.decoder)
+    layers = CompiledLayers.for_packs(lm.decoder)
     if problem := disagreement(lm, lambda lm, tokens: PackedScorer(lm, tokens, layers)):
         raise ModelError(f"compile = true does not work here ({problem}); leave it out")
     return PackedScorer(lm, batch_tokens(lm), layers)

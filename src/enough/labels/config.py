@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
-from enough.config import from_table, require_at_least
+from enough.config import as_table, from_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.fleet.config import EngineConfig
@@ -77,7 +76,7 @@ class LabelConfig:
     @property
     def of_likelihoods(self) -> dict[str, Any]:
         """Everything a likelihood or a tree depends on, as plain values."""
-        table = dataclasses.asdict(self)
+        table: dict[str, Any] = as_table(self)
         for name in ("engine", "calibration", "targets"):
             del table[name]
         table["generator"] = self.generator.of_likelihoods

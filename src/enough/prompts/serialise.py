@@ -2,6 +2,7 @@
 
 In: a record. Out: its line, ending in a newline and never in a blank before it, so that tokenising
 lines one by one equals tokenising the whole prompt. `parse_record` inverts it exactly.
+Encoders want prose and no marks: `record_text`.
 """
 
 from __future__ import annotations
@@ -34,6 +35,12 @@ def metadata_of(record: Record) -> tuple[tuple[str, str], ...]:
     """m_d as shown in the prompt: the date first, then the record's own metadata."""
     date = (("date", record.date),) if record.date else ()
     return date + record.metadata
+
+
+def record_text(record: Record) -> str:
+    """What is encoded of a record: context, action and metadata."""
+    meta = " ".join(f"{name} {value}" for name, value in metadata_of(record))
+    return " ".join(part for part in (record.context, record.action, meta) if part)
 
 
 def serialise_record(task: Task, record: Record, escaper: Escaper) -> str:

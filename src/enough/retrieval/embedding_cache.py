@@ -15,13 +15,14 @@ import numpy as np
 
 from enough.disk_cache import DiskCache, cache_key, cache_root
 from enough.errors import CacheError
-from enough.protocols import Encoder, Floats
+from enough.protocols import Encoder, Floats, ThreadedEncoder
 from enough.retrieval.ranking import unique
 from enough.retrieval.recently_used import RecentlyUsed
 
 log = logging.getLogger(__name__)
 
-_WRITE_EVERY = 256  # texts; what a kill can cost
+_WRITE_EVERY = 256  # texts; what a kill can cost where each is encoded alone
+_BATCHES = 64  # of an encoder that takes many rows of one length together, which must be there
 _NUMBERS_IN_MEMORY = 16_000_000  # 64 MB
 
 # Vectors are stored as little-endian float32. Half of that would do for ranking, but then a vector
@@ -34,14 +35,16 @@ class CachedEncoder:
 
     def __init__(self, encoder: Encoder, path: Path | None = None) -> None:
         self.fingerprint: str = encoder.fingerprint
-        self._encoder = encoder
+        self.encoder = encoder
+        rows = encoder.batch_rows if isinstance(encoder, ThreadedEncoder) else 1
+        self._portion = _WRITE_EVERY if rows == 1 else _BATCHES * rows
         self._disk = DiskCache(path or cache_root() / "embeddings.sqlite")
         self._memory: RecentlyUsed[bytes, Floats] = RecentlyUsed(_NUMBERS_IN_MEMORY)
 
     def encode(self, texts: Sequence[str], kind: Literal["query", "document"]) -> Floats:
         """Vectors [len(texts), dim]."""
         if not texts:
-            return self._encoder.encode([], kind)
+            return self.encoder.encode([], kind)
         distinct, places = unique(texts)
         keys = [cache_key(self.fingerprint, kind, text) for text in distinct]
         found = self._known(keys)
@@ -50,9 +53,9 @@ class CachedEncoder:
             log.debug("%d of %d texts are new", len(missing), len(distinct))
             # Like lengths together: the encoder's batches are then full also within a write batch.
             missing.sort(key=lambda i: len(distinct[i]), reverse=True)
-        for start in range(0, len(missing), _WRITE_EVERY):
-            batch = missing[start : start + _WRITE_EVERY]
-            vectors = self._encoder.encode([distinct[i] for i in batch], kind)
+        for start in range(0, len(missing), self._portion):
+            batch = missing[start : start + self._portion]
+            vectors = self.encoder.encode([distinct[i] for i in batch], kind)
             new = {keys[i]: vector for i, vector in zip(batch, vectors, strict=True)}
             self._disk.put_many({k: v.astype(_STORED).tobytes() for k, v in new.items()})
             found.update(new)

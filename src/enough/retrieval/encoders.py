@@ -10,11 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from enough.config import from_table
 from enough.errors import ConfigError, MissingExtraError, UnknownNameError
 from enough.precision import Precision
 from enough.protocols import Encoder
+from enough.run_folders import read_json
 
 DEFAULT_ENCODER = "minilm"
+SPEC_FILE = "encoder.json"
+"""In a folder of `enough tune-encoder`: how its encoder wants to be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ def load_encoder(
 
     Args:
         name: of the table `ENCODERS`; or a folder or hub id, read with mean pooling unless `spec`
-            says otherwise.
+            or the folder itself says otherwise.
         device: "cpu", "cuda", "cuda:1", ...; None takes a GPU if there is one.
         spec: how to read the checkpoint, in place of the table's line.
         precision: "auto" is bfloat16 where the hardware is made for it, float32 elsewhere. The
@@ -88,12 +92,26 @@ def load_encoder(
         MissingExtraError: if torch or transformers is not installed.
         ModelError: if the checkpoint cannot be had.
     """
-    known = ENCODERS.get(name)
-    if known is None and "/" not in name and not Path(name).is_dir():
-        raise UnknownNameError("encoder", name, ENCODERS)
-    chosen = replace(spec or known or EncoderSpec(), source=known.source if known else name)
+    known = encoder_spec(name)
+    chosen = replace(spec or known, source=known.source)
     try:
         from enough.retrieval.transformer_encoder import TransformerEncoder  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtraError(f"the encoder {name!r}", "hf") from error
     return TransformerEncoder.load(chosen, device, precision)
+
+
+def encoder_spec(name: str) -> EncoderSpec:
+    """How the encoder of that name is read, and where it lies.
+
+    Raises:
+        UnknownNameError: if the name is neither in the table nor looks like a folder or hub id.
+    """
+    if (known := ENCODERS.get(name)) is not None:
+        return known
+    folder = Path(name).expanduser()
+    if "/" not in name and not folder.is_dir():
+        raise UnknownNameError("encoder", name, ENCODERS)
+    file = folder / SPEC_FILE
+    own = from_table(read_json(file), EncoderSpec, str(file)) if file.is_file() else EncoderSpec()
+    return replace(own, source=name)

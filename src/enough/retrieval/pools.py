@@ -6,8 +6,9 @@ The one place where both happen, so that every selector, teacher and table sees 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from enough.config import LATER
 from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
 from enough.errors import ConfigError, UnknownNameError
 from enough.progress import OnStep, silent
@@ -26,11 +27,14 @@ class RetrievalConfig:
         retriever: a name of `retrieval.registry.RETRIEVERS`.
         pool: M, the most records a selector may choose from.
         near_duplicate_threshold: cosine from which on a record counts as the target itself.
+        encoder: compares texts, wherever that is done: a name of `retrieval.encoders.ENCODERS`, a
+            folder or a hub id; None is the default one. Retrievers named after a model keep theirs.
     """
 
     retriever: str = "dense"
     pool: int = 20
     near_duplicate_threshold: float = DEFAULT_THRESHOLD
+    encoder: str | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
         if self.pool < 1:
@@ -86,10 +90,16 @@ def collect_pools(
 
 def build_stages(config: RetrievalConfig) -> tuple[LeakageControls, Retriever]:
     """Leakage controls and retriever that share one encoder and its disk cache."""
-    encoder = CachedEncoder(load_encoder())
+    encoder = configured_encoder(config)
     controls = LeakageControls(encoder, config.near_duplicate_threshold)
     own_encoder = encoder if config.retriever in WITH_DEFAULT_ENCODER else None
     return controls, build_retriever(config.retriever, own_encoder)
+
+
+def configured_encoder(config: RetrievalConfig) -> CachedEncoder:
+    """The encoder of the settings, with its disk cache."""
+    name = config.encoder
+    return CachedEncoder(load_encoder() if name is None else load_encoder(name))
 
 
 WITH_DEFAULT_ENCODER = {"dense", "mmr"}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from enough.controller.portraits import record_text
 from enough.disk_cache import cache_key
+from enough.prompts.serialise import record_text
 from enough.protocols import Encoder, Floats
 from enough.records import Pool, Record
 from enough.service.memories import Memories, UserMemory, remember

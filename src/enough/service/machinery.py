@@ -55,7 +55,8 @@ def load_models(config: ServeConfig) -> Models:
     from enough.generators.prompt_side import load_prompt_side  # noqa: PLC0415 (heavy)
 
     side = load_prompt_side(config.generator.prompt_model)
-    encoder = load_encoder()
+    name = config.retrieval.encoder
+    encoder = load_encoder() if name is None else load_encoder(name)
     made_with = {"encoder": encoder.fingerprint, "tokenizer": side.tokenizer.fingerprint}
     trained: Trained | None = None
     if config.controller is not None:

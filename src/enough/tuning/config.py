@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from enough.config import require_at_least
+from enough.config import as_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
@@ -107,11 +106,12 @@ class TuneConfig:
     @property
     def of_result(self) -> dict[str, Any]:
         """Everything the adapter depends on, as plain values without paths of this machine."""
-        table = dataclasses.asdict(self)
+        table: dict[str, Any] = as_table(self)
         del table["save_every"], table["generator"]
         table["generator"] = {
             "model": model_name(self.generator.model),
             "dtype": self.generator.dtype,
+            **({"compile": True} if self.generator.compile else {}),
         }
         return table
 

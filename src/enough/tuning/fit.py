@@ -8,7 +8,7 @@ with the same bits on the same machine.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ from torch.utils import deterministic
 
 from enough.errors import ModelError
 from enough.generators.causal_lm import CausalLM
+from enough.generators.compiled_layers import CompiledLayers, layers_of
 from enough.progress import OnStep, silent
 from enough.tuning.config import TuneConfig
 from enough.tuning.lora import Lora
@@ -46,7 +47,7 @@ def fit(
     if done is not None:
         losses[:first] = done
     lora.dropping_out(True)
-    with reproducible(lm.device):
+    with reproducible(lm.device), _fast(lm, lora, config):
         for step in range(first, steps):
             losses[step] = stepper.step(step)
             so_far = step + 1
@@ -95,10 +96,23 @@ class _Stepper:
         return float(loss)
 
 
+@contextmanager
+def _fast(lm: CausalLM, lora: Lora, config: TuneConfig) -> Iterator[None]:
+    with ExitStack() as ways:
+        if _is_half(lm):
+            ways.enter_context(lora.uncopied())
+        if config.generator.compile:
+            ways.enter_context(CompiledLayers(layers_of(lm.decoder)).in_place())
+        yield
+
+
 def half_precision(lm: CausalLM) -> AbstractContextManager[None]:
     """bfloat16 products on a GPU whose model is in bfloat16; nothing elsewhere."""
-    wanted = lm.device.type == "cuda" and lm.dtype == torch.bfloat16
-    return torch.autocast(lm.device.type, torch.bfloat16, enabled=wanted)
+    return torch.autocast(lm.device.type, torch.bfloat16, enabled=_is_half(lm))
+
+
+def _is_half(lm: CausalLM) -> bool:
+    return lm.device.type == "cuda" and lm.dtype == torch.bfloat16
 
 
 @contextmanager

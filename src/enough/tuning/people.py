@@ -9,20 +9,39 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
-from enough.data.splits import draw_examples
+from enough.data.splits import SliceConfig, draw_examples
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import ConfigError, DataError, UnknownNameError
 from enough.records import Dataset, Example
-from enough.tuning.config import TuneConfig
 
 TUNING_SEED = 1_000_003
 """Of the made-up world that adapters are tuned on; studies use other seeds, so other people."""
 
 _FEWEST = 2  # held out: each is compared with records of another one
 _HELD_OUT = 4  # a stream of random numbers of its own; see `samples`
+
+
+class Dealing(Protocol):
+    """The settings of a run that say whose examples it takes; see `TuneConfig`."""
+
+    @property
+    def split(self) -> str: ...  # noqa: D102
+
+    @property
+    def requests(self) -> int: ...  # noqa: D102
+
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+
+    @property
+    def held_out(self) -> float: ...  # noqa: D102
+
+    @property
+    def slices(self) -> SliceConfig: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +89,18 @@ def made_up_users(given: Sequence[str]) -> dict[str, int]:
     return {task: found.get(task, every) for task in WorldConfig().tasks}
 
 
-def made_up_people(users: Mapping[str, int]) -> list[Dataset]:
+def made_up_people(users: Mapping[str, int], seed: int = TUNING_SEED) -> list[Dataset]:
     """So many users of each task, of a world of their own; all are there to be tuned on."""
     found = []
     for task, count in users.items():
-        config = WorldConfig(seed=TUNING_SEED, users=count, tasks=(task,), dev_share=0.0)
+        config = WorldConfig(seed=seed, users=count, tasks=(task,), dev_share=0.0)
         dataset = make_world(config).datasets[task]
         splits = dict.fromkeys(("tune", "train"), dataset.splits["train"])
         found.append(replace(dataset, splits=splits))
     return found
 
 
-def described(users: Mapping[str, int]) -> str:
+def described(users: Mapping[str, int], seed: int = TUNING_SEED) -> str:
     """Where they come from, in words."""
     counts = set(users.values())
     each = (
@@ -89,10 +108,10 @@ def described(users: Mapping[str, int]) -> str:
         if len(counts) == 1
         else "users: " + ", ".join(f"{task} {count}" for task, count in users.items())
     )
-    return f"a made-up world (seed {TUNING_SEED}), {each}"
+    return f"a made-up world (seed {seed}), {each}"
 
 
-def deal_out(dataset: Dataset, config: TuneConfig) -> Dealt:
+def deal_out(dataset: Dataset, config: Dealing) -> Dealt:
     """Draw the examples of a task and hold some of their users out.
 
     Raises:

@@ -188,8 +188,8 @@ def load_for_tuning(config: GeneratorConfig) -> HFGenerator:
     dtype = config.dtype
     if dtype == "auto" and not device.startswith("cuda"):
         dtype = "float32"  # bfloat16 alone is too coarse for a gradient
-    # Padded batches: LoRA layers and gradients go through the model as it is.
-    return HFGenerator.load(dataclasses.replace(config, dtype=dtype, scorer="naive"))
+    # Padded batches: LoRA layers and gradients go through the model as it is. Compiled is the fit.
+    return HFGenerator.load(dataclasses.replace(config, dtype=dtype, scorer="naive", compile=False))
 
 
 def _before(

@@ -28,7 +28,6 @@ from enough.evaluation.questions import ask
 from enough.evaluation.rows import Row
 from enough.protocols import Encoder
 from enough.retrieval.embedding_cache import CachedEncoder
-from enough.retrieval.encoders import load_encoder
 from enough.teacher.supervision import Subject
 
 T = TypeVar("T")
@@ -94,10 +93,10 @@ def decision_rows(
         "decide": lambda subject: policy.decide(known[subject.space.case.name]),
         "features": features,
     }
-    if (encoder := unremembering(stages.encoder)) is not None:
-        ways["encode the query"] = lambda subject: encoder.encode(
-            [subject.space.case.example.request.query], "query"
-        )
+    encoder = unremembering(stages.encoder)
+    ways["encode the query"] = lambda subject: encoder.encode(
+        [subject.space.case.example.request.query], "query"
+    )
     rows = []
     with one_thread():
         for name, way in ways.items():
@@ -110,12 +109,9 @@ def decision_rows(
     return rows
 
 
-def unremembering(encoder: Encoder) -> Encoder | None:
-    """The same encoder without a cache; None where it cannot be had."""
-    if not isinstance(encoder, CachedEncoder):
-        return encoder
-    fresh = load_encoder()
-    return fresh if fresh.fingerprint == encoder.fingerprint else None
+def unremembering(encoder: Encoder) -> Encoder:
+    """The same encoder without a cache."""
+    return encoder.encoder if isinstance(encoder, CachedEncoder) else encoder
 
 
 def quietest(way: Callable[[T], object], subjects: Sequence[T], rounds: int) -> list[float]:

@@ -1,0 +1,1 @@
+"""An encoder that has learnt which records help which requests, from the frozen generator."""

@@ -1,0 +1,112 @@
+"""The fitting itself: AdamW over all of the encoder's weights; the best epoch is kept.
+
+In: a reader, lessons to fit and lessons of other users to choose an epoch on. Out: the reader as it
+was after the epoch that these liked best; and the losses.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+import numpy as np
+import torch
+
+from enough.encoder_tuning.config import EncoderTuneConfig
+from enough.encoder_tuning.distilling import Reader
+from enough.encoder_tuning.lessons import Lesson, by_user
+from enough.errors import ModelError
+from enough.progress import OnStep, silent
+from enough.tuning.fit import reproducible
+from enough.tuning.schedule import Schedule
+
+_READING_RATE = 0.05  # of a and b: two numbers a task, which have far to go
+_DECAY = 0.01
+_LONGEST_GRADIENT = 1.0
+
+
+def fit(
+    reader: Reader,
+    lessons: Sequence[Lesson],
+    chosen_on: Sequence[Lesson],
+    config: EncoderTuneConfig,
+    on_step: OnStep = silent,
+) -> list[float]:
+    """Train in place; the loss over `chosen_on` before, and after every epoch."""
+    users = by_user(lessons)
+    schedule = Schedule(
+        samples=len(users),
+        batch=config.batch,
+        epochs=config.epochs,
+        learning_rate=config.learning_rate,
+        warmup=config.warmup,
+        seed=config.seed,
+    )
+    optimiser = _Optimiser(reader, config)
+    with reproducible(reader.device):
+        found = [judged(reader, chosen_on, config)]
+        best, kept = math.inf, reader.state_dict()
+        for step in range(schedule.steps):
+            torch.manual_seed(schedule.torch_seed(step))
+            _, places = schedule.members(step)
+            some = [lesson for place in places for lesson in users[place]]
+            loss = optimiser.step(some, schedule.rate(step))
+            on_step("tuning the encoder", step + 1, schedule.steps, f"loss {loss:.3f}")
+            if (step + 1) % schedule.steps_per_epoch == 0:
+                found.append(judged(reader, chosen_on, config))
+                if found[-1] < best:
+                    best, kept = found[-1], copy.deepcopy(reader.state_dict())
+        reader.load_state_dict(kept)
+    reader.eval()
+    return found
+
+
+class _Optimiser:
+    """AdamW with a rate of its own for how cosines are read."""
+
+    def __init__(self, reader: Reader, config: EncoderTuneConfig) -> None:
+        self._reader = reader
+        self._config = config
+        self._adam = torch.optim.AdamW(
+            [
+                {"params": list(reader.model.parameters()), "weight_decay": _DECAY},
+                {"params": [reader.steepness, reader.offset], "weight_decay": 0.0},
+            ]
+        )
+
+    def step(self, lessons: Sequence[Lesson], rate: float) -> float:
+        """One step at this rate; the mean loss before it."""
+        reader, config = self._reader, self._config
+        reader.train()
+        self._adam.zero_grad(set_to_none=True)
+        with _half_precision(reader):
+            loss = reader.loss(lessons, config.temperature, config.texts)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(reader.parameters(), _LONGEST_GRADIENT)
+        encoder, reading = self._adam.param_groups
+        encoder["lr"], reading["lr"] = rate, rate / config.learning_rate * _READING_RATE
+        self._adam.step()
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise ModelError("the loss is not a number; lower learning_rate")
+        return value
+
+
+@torch.no_grad()
+def judged(reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig) -> float:
+    """Mean loss of lessons that are not trained on."""
+    reader.eval()
+    losses = []
+    for some in by_user(lessons):
+        with _half_precision(reader):
+            loss = reader.loss(some, config.temperature, config.texts)
+        losses.append(float(loss) * len(some))
+    return float(np.sum(losses)) / len(lessons)
+
+
+def _half_precision(reader: Reader) -> AbstractContextManager[None]:
+    """bfloat16 products on a GPU; weights and moments stay float32."""
+    kind = reader.device.type
+    return torch.autocast(kind, torch.bfloat16, enabled=kind == "cuda")

@@ -1,0 +1,1 @@
+"""Tests of `enough.encoder_tuning`."""
