@@ -1,10 +1,10 @@
 """Train on the labels of one study, judge on the trees of others: nobody in common, no new scoring.
 
 In: the seed of a study to train on and those to judge on, and the folders that `enough demo
---config studies/synthetic.toml --seed N --out study-N` left. Out: a line per study: what the first
+--config studies/synthetic.toml --seed N --out study/N` left. Out: a line per study: what the first
 choice is worth, how often it is useful by the truth, what the policy realises within the trees.
 
-    python studies/across_worlds.py study- 1 0 2 --kind crossfit
+    python studies/across_worlds.py study/ 1 0 2 --kind crossfit
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ from enough.demo.config import DemoConfig
 from enough.demo.held_out import held_out_quality
 from enough.online.fast_controller import FastController
 from enough.progress import silent
-from enough.retrieval.embedding_cache import CachedEncoder
-from enough.retrieval.encoders import load_encoder
+from enough.retrieval.pools import configured_encoder
 from enough.teacher.components import Scale
 
 CONFIG = load_config(Path(__file__).with_name("synthetic.toml"), DemoConfig)
@@ -61,7 +60,7 @@ def first_choice(request: LabelledRequest, trained: Trained, world: World) -> Fi
 def read(folder: Path, seed: int, scales: dict[str, Scale] | None) -> tuple[World, LabelledData]:
     """A study's people and its first round of labels."""
     world = make_world(dataclasses.replace(CONFIG.world, seed=seed))
-    encoder = CachedEncoder(load_encoder())
+    encoder = configured_encoder(CONFIG.label.retrieval)
     datasets = list(world.datasets.values())
     return world, read_labelled(folder / "labels", datasets, encoder, scales=scales)
 
@@ -92,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--kind", default="crossfit", help="of targets")
     given = parser.parse_args(arguments)
     _, data = read(Path(f"{given.folders}{given.train}"), given.train, None)
-    trained = train(data, dataclasses.replace(CONFIG.train, kind=given.kind), silent)
+    trained, _ = train(data, dataclasses.replace(CONFIG.train, kind=given.kind), silent)
     for seed in given.judge:
         world, others = read(Path(f"{given.folders}{seed}"), seed, trained.scales)
         sys.stdout.write(line(f"{given.kind}, {given.train} -> {seed}", trained, world, others))

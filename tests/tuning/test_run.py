@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -244,3 +245,25 @@ def test_on_a_gpu(toy_model: Path, tmp_path: Path) -> None:
         tune_toy(toy_model, tmp_path / "a", stop_after(7), generator=generator, epochs=6)
     tune_toy(toy_model, tmp_path / "a", generator=generator, epochs=6)
     assert content(tmp_path / "a") == content(tmp_path / "whole")
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a C++ compiler")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the compiler's own
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:.*falling back:UserWarning")
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")
+def test_compiled_layers_learn_the_same(toy_model: Path, tmp_path: Path) -> None:
+    losses = {}
+    for compiled in (False, True):
+        generator = GeneratorConfig(model=str(toy_model), device="cpu", compile=compiled)
+        about, tuned = tune_toy(
+            toy_model,
+            tmp_path / f"{compiled}",
+            generator=generator,
+            lora=LoraSettings(rank=4, alpha=8),  # compiled dropout draws otherwise
+        )
+        losses[compiled] = about["loss"]
+        assert tuned is not None
+        assert not any("forward" in vars(layer) for layer in tuned.lm.decoder.layers)
+    assert losses[True] == pytest.approx(losses[False], abs=1e-3)
+    assert losses[True]["last_tenth"] < losses[True]["first_tenth"]

@@ -1,7 +1,6 @@
 """A service in a process of its own, and clients that time it.
 
-In: questions. Out: what each answer took, by the client's clock and by the service's own. Clients
-are threads with a plain connection each: what they cost is taken from the same cores.
+In: questions. Out: what each answer took, by the client's clock and by the service's own.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -23,11 +21,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from enough.bench.clients import drive
 from enough.errors import EnoughError
 
 _PATIENCE_S = 300.0  # for the models to load
 _GOOD = b"HTTP/1.1 200"
-_LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _STAGE = re.compile(r"(\w+);dur=([\d.]+)")
 
 
@@ -126,23 +124,9 @@ class ServiceProcess:
 
     def ask(self, questions: Sequence[Mapping[str, object]], clients: int) -> Driven:
         """All questions, shared among so many clients."""
-        bodies = iter([json.dumps(one).encode() for one in questions])  # whoever is free takes one
-        came: list[tuple[float, bytes]] = []  # read when all are there: the cores are the service's
-
-        def work() -> None:
-            with closing(self._connection().sock) as connection:
-                for body in bodies:
-                    began = time.perf_counter()
-                    connection.sendall(self._head(len(body)) + body)
-                    head = _whole_answer(connection)
-                    came.append((time.perf_counter() - began, head))
-
-        threads = [threading.Thread(target=work) for _ in range(clients)]
+        messages = [self._message(json.dumps(one).encode()) for one in questions]
         began, service_cpu, client_cpu = time.perf_counter(), self._cpu_s(), time.process_time()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        came = drive(self._port, messages, clients)  # read when all are there
         seconds = time.perf_counter() - began
         service_cpu, client_cpu = self._cpu_s() - service_cpu, time.process_time() - client_cpu
         answers = tuple(_timed(took, head) for took, head in came if head.startswith(_GOOD))
@@ -167,11 +151,12 @@ class ServiceProcess:
         user, system = text.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
-    def _head(self, length: int) -> bytes:
-        return (
+    def _message(self, body: bytes) -> bytes:
+        head = (
             f"POST /v1/select HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
-            f"Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
-        ).encode()
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        return head.encode() + body
 
     def _connection(self) -> http.client.HTTPConnection:
         connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=120)
@@ -190,19 +175,3 @@ class ServiceProcess:
 def _timed(seconds: float, head: bytes) -> Timed:
     stages = dict(_STAGE.findall(head.decode("latin-1")))
     return Timed(seconds * 1000, float(stages["total"]), float(stages["encode"]))
-
-
-def _whole_answer(connection: socket.socket) -> bytes:
-    """Read one answer; its head. A library's client would take more time than the service."""
-    head, found, body = b"", b"", b""
-    while not found:
-        if not (more := connection.recv(65_536)):
-            raise EnoughError("the service hung up")
-        head, found, body = (head + more).partition(b"\r\n\r\n")
-    length = _LENGTH.search(head)
-    missing = (int(length[1]) if length else 0) - len(body)
-    while missing > 0:
-        if not (more := connection.recv(65_536)):
-            raise EnoughError("the service hung up")
-        missing -= len(more)
-    return head
