@@ -1,6 +1,6 @@
 """The body of a request, whole and never larger than allowed.
 
-In: an ASGI request, or one whose body came with its head. Out: the same request with its body in
+In: an ASGI request. Out: the same request with its body in
 memory, or a `ProblemError` with 413 or 408. Nothing is parsed before all of it is there, and a
 sender who is too slow is given up.
 """
@@ -10,29 +10,13 @@ from __future__ import annotations
 import asyncio
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import Message, Scope
+from starlette.types import Message
 
 from enough.service.problems import ProblemError
 
 
-class WholeRequest(Request):
-    """A request whose body is here already."""
-
-    def __init__(self, scope: Scope, body: bytes) -> None:
-        super().__init__(scope)
-        self.whole = body
-
-    async def body(self) -> bytes:
-        """All of it."""
-        return self.whole
-
-
 async def with_body(request: Request, most: int, timeout_s: float) -> Request:
     """Read the body, also one that comes in chunks and says no length."""
-    if isinstance(request, WholeRequest):
-        if len(request.whole) > most:
-            raise _too_large(most)
-        return request
     declared = request.headers.get("content-length", "")
     if declared.isascii() and declared.isdigit() and int(declared) > most:
         raise _too_large(most)

@@ -59,13 +59,9 @@ class OneWrite(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """It is whole."""
-        self.head_is_whole()
-        super().on_headers_complete()
-
-    def head_is_whole(self) -> None:
-        """What comes now is no head."""
         self._is_in_head = False
         self._stop_waiting()
+        super().on_headers_complete()
 
     def _wait_for_head(self) -> None:
         self._head_timer = self.loop.call_later(_HEAD_S, self._refuse, *_TOO_SLOW)
@@ -104,12 +100,6 @@ class Joined:
         if not self._parts:
             self._loop.call_soon(self._flush)
         self._parts.append(data)
-
-    def write_whole(self, data: bytes) -> None:
-        """What nothing else belongs to leaves at once, behind what is waiting."""
-        self._flush()
-        if not self._transport.is_closing():
-            self._transport.write(data)
 
     def close(self) -> None:
         """Close behind what is waiting."""

@@ -17,8 +17,8 @@ from fastapi import FastAPI
 from enough.errors import ConfigError, StoreBusyError, StoreUnavailableError
 from enough.service.app import build_app, started
 from enough.service.config import ServeConfig
-from enough.service.direct import Direct
 from enough.service.gate import DEFAULT_TENANT
+from enough.service.one_write import OneWrite
 from enough.store.opening import open_store
 
 log = logging.getLogger("enough.service")
@@ -64,7 +64,7 @@ def server_settings(config: ServeConfig, app: FastAPI) -> uvicorn.Config:
         timeout_graceful_shutdown=max(1, round(config.shutdown_s)),
         lifespan="on",
         ws="none",
-        http=Direct,
+        http=OneWrite,
     )
 
 

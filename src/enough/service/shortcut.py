@@ -9,7 +9,7 @@ is not as plain (a name in the path, another content type, no such path) goes th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from inspect import get_annotations, signature
 from typing import Any
 
@@ -23,10 +23,8 @@ from starlette.types import Receive, Scope, Send
 
 from enough.service.guard import GuardedRoute, Handler
 from enough.service.problems import ProblemError
-from enough.service.replies import Reply
 
-CONTENT_TYPE = (b"content-type", b"application/json")
-"""Another spelling goes the long way."""
+_CONTENT_TYPE = (b"content-type", b"application/json")
 
 
 class Shortcut:
@@ -34,25 +32,18 @@ class Shortcut:
 
     Args:
         routers: whose routes may have one.
-
-    Attributes:
-        at_once: by method and path, handlers whose answers always leave in one piece.
     """
 
     def __init__(self, routers: Iterable[APIRouter]) -> None:
         self._handlers: dict[tuple[str, str], Handler] = {}
-        self.at_once: dict[tuple[bytes, bytes], Handler] = {}
         for route in (route for router in routers for route in router.routes):
             if isinstance(route, GuardedRoute) and (body := _only_body(route)) is not None:
                 handler = route.guard(_plain(route.endpoint, *body))
-                for method in route.methods or ():
-                    self._handlers[method, route.path] = handler
-                    if signature(route.endpoint, eval_str=True).return_annotation is Reply:
-                        self.at_once[method.encode(), route.path.encode()] = handler
+                self._handlers |= {(method, route.path): handler for method in route.methods or ()}
 
     def handler(self, scope: Scope) -> Handler | None:
         """Who answers this request by itself; None if it goes the long way."""
-        if scope["type"] == "http" and CONTENT_TYPE in scope["headers"]:
+        if scope["type"] == "http" and _CONTENT_TYPE in scope["headers"]:
             return self._handlers.get((scope["method"], scope["path"]))
         return None
 
@@ -61,11 +52,6 @@ class ShortcutApp(FastAPI):
     """An application that answers some requests before its own layers see them."""
 
     shortcut: Shortcut | None = None
-
-    @property
-    def at_once(self) -> Mapping[tuple[bytes, bytes], Handler]:
-        """Handlers that need no messages of ASGI."""
-        return {} if self.shortcut is None else self.shortcut.at_once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
