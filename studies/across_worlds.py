@@ -25,9 +25,10 @@ from enough.controller.train_run import train
 from enough.data.synthetic import Role, World, make_world
 from enough.demo.config import DemoConfig
 from enough.demo.held_out import held_out_quality
+from enough.labels.encoder_of import encoder_of
+from enough.labels.folder import LabelFolder
 from enough.online.fast_controller import FastController
 from enough.progress import silent
-from enough.retrieval.pools import configured_encoder
 from enough.teacher.components import Scale
 
 CONFIG = load_config(Path(__file__).with_name("synthetic.toml"), DemoConfig)
@@ -60,7 +61,7 @@ def first_choice(request: LabelledRequest, trained: Trained, world: World) -> Fi
 def read(folder: Path, seed: int, scales: dict[str, Scale] | None) -> tuple[World, LabelledData]:
     """A study's people and its first round of labels."""
     world = make_world(dataclasses.replace(CONFIG.world, seed=seed))
-    encoder = configured_encoder(CONFIG.label.retrieval)
+    encoder = encoder_of(LabelFolder(folder / "labels"))
     datasets = list(world.datasets.values())
     return world, read_labelled(folder / "labels", datasets, encoder, scales=scales)
 

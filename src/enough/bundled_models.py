@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enough.disk_cache import cache_root
-from enough.errors import ModelError, UnknownNameError
+from enough.errors import ConfigError, ModelError, UnknownNameError
 
 log = logging.getLogger(__name__)
 
@@ -81,8 +81,11 @@ def new_folder(folder: Path) -> Iterator[Path]:
 
     Two processes may do this at once: the first to finish wins, the other's work is dropped.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder.parent))
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be written ({error.strerror or error})") from None
     try:
         yield unfinished
         try:

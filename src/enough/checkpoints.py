@@ -25,6 +25,10 @@ from enough.quiet import quiet_transformers
 log = logging.getLogger(__name__)
 
 _BUNDLED = "bundled:"
+_TOKENIZERS = (
+    "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "spiece.model",
+    "sentencepiece.bpe.model", "tekken.json",
+)  # fmt: skip
 _SAMPLES = 1024  # numbers per tensor whose place in a row counts, too; sums cover all rows
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
@@ -73,15 +77,20 @@ def load_checkpoint(
                 place, dtype=dtype, output_loading_info=True
             )
     except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+        if place == source and not Path(source).is_dir():
+            reason = f"there is no such folder here, and no such model was downloaded ({reason})"
         raise ModelError(
             f"cannot load {source!r}: {reason}. Give a folder with config.json, weights and "
             "tokenizer.json, or a hub id that this machine can download; where it cannot, download "
             "it elsewhere, copy the folder here and give its path"
         ) from error
     # A checkpoint may lack its pooler, which nothing here uses; all else would be random numbers.
-    if missing := sorted(key for key in report["missing_keys"] if not key.startswith("pooler.")):
+    unused = {key for key in report["missing_keys"] if key.startswith("pooler.")}
+    if missing := sorted(set(report["missing_keys"]) - unused):
         raise ModelError(f"{source!r} lacks weights of {type(model).__name__}: {missing[0]}, ...")
+    for name in unused:  # or they would be others, and with them the fingerprint, at every load
+        torch.nn.init.zeros_(model.get_parameter(name))
     return Checkpoint(model.to(device).eval().requires_grad_(False), tokenizer)
 
 
@@ -112,6 +121,9 @@ def _place(source: str) -> str:
     if folder.is_dir():
         if not (folder / "config.json").is_file():
             raise ModelError(f"{folder}: a model folder needs a config.json; this one has none")
+        if not any((folder / name).is_file() for name in _TOKENIZERS):
+            # transformers would make one up that knows no words.
+            raise ModelError(f"{folder}: a model folder needs a tokenizer.json; this one has none")
         return str(folder)
     if folder.is_absolute() or source.startswith((".", "~")):
         raise ModelError(f"{source}: there is no such folder")

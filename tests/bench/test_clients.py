@@ -11,6 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from enough.bench.clients import drive
+from enough.errors import EnoughError
 
 Answer = Callable[[socket.socket, bytes], None]
 
@@ -88,3 +89,10 @@ def test_a_broken_connection_leaves_its_message_unanswered() -> None:
         assert len(came) == 9
         assert drive(port, [b"bad\n"] * 3, 2) == []
     assert drive(port, [], 4) == []
+
+
+def test_nobody_is_there() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(EnoughError, match="does not answer"):
+        drive(port, [b"a\n"], 1)

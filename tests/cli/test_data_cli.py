@@ -99,6 +99,16 @@ def test_fields_that_nothing_reads_are_named(log: Path) -> None:
     assert found[-1].startswith("nothing reads these fields of records: dat, stars;")
 
 
+def test_misspelt_fields_of_requests_are_named(log: Path) -> None:
+    asked = {"id": "q", "user_id": "ann", "dtae": "2020", "sourceid": "3", "visible": ["1"]}
+    asked |= {"input": movie_input(DOG), "output": "classic"}
+    (log / "train.jsonl.gz").unlink()
+    write_jsonl(log / "train.jsonl", [asked])
+    found = check_json(log, "--task", "LaMP-2", "--no-near-duplicates")["notes"]
+    assert "nothing reads these fields of requests: dtae, sourceid" in found
+    assert found[0].startswith("1 of 1 requests have no `date`, though records have:")
+
+
 def test_the_near_duplicate_rule_can_be_set_and_left_out(log: Path, encoder: TableEncoder) -> None:
     strict = check_json(log, "--task", "LaMP-2", "--threshold", "0.96")
     assert strict["splits"]["train"]["removals"]["near duplicate"] == 0

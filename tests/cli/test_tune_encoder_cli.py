@@ -57,6 +57,37 @@ def test_a_log(log: Path, settings: Path, tmp_path: Path) -> None:
     assert f"The encoder is in {out}." in told.replace("\n", "")
 
 
+def test_likelihoods_are_remembered(
+    log: Path, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    class Counting(FakeGenerator):
+        def score(self, sequences: Any, on_batch: Any = None) -> Any:
+            asked.append(len(sequences))
+            return super().score(sequences, on_batch)
+
+    monkeypatch.setattr("enough.generators.loading.load_configured", lambda _: Counting())
+    first: Any = json.loads(run(log, "--out", tmp_path / "a", "--config", settings, "--json"))
+    assert sum(asked) == 20 * 5  # no record, and each of four
+    asked.clear()
+    second: Any = json.loads(run(log, "--out", tmp_path / "b", "--config", settings, "--json"))
+    assert sum(asked) == 0
+    assert second["measured"] == first["measured"]
+
+
+def test_a_folder_that_cannot_be_made_is_told_before_anything_is_scored(
+    log: Path, settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody(_: Any) -> FakeGenerator:
+        raise AssertionError("no generator was needed yet")
+
+    monkeypatch.setattr("enough.generators.loading.load_configured", nobody)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ConfigError, match="cannot be written"):
+        run(log, "--out", tmp_path / "file" / "encoder", "--config", settings)
+
+
 def test_made_up_people(settings: Path, tmp_path: Path) -> None:
     options = ["--users", "LaMP-7=4", "--out", tmp_path / "encoder", "--config", settings, "--json"]
     report: Any = json.loads(run(*options))

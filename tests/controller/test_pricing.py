@@ -106,6 +106,9 @@ def test_the_command_writes_a_controller_that_loads(tmp_path: Path) -> None:
     ).read_bytes()
     with pytest.raises(ConfigError, match="is there already"):
         CliRunner().invoke(app, asked, catch_exceptions=False)
+    nowhere = ["price", "lamp", "--out", str(out / "controller.json" / "inside")]
+    with pytest.raises(ConfigError, match="cannot be written"):
+        CliRunner().invoke(app, nowhere, catch_exceptions=False)
 
 
 def test_a_copy_at_its_own_price_decides_alike(tmp_path: Path) -> None:

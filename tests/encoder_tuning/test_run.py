@@ -92,6 +92,15 @@ def test_the_folder_is_an_encoder(tuned: tuple[Path, dict[str, Any]], base: Path
     assert encoder.encode(["w1 w2"], "query").shape == (1, 16)
     for path in out.iterdir():
         assert b"/tmp" not in path.read_bytes(), path.name
+        assert path.stat().st_mode & 0o777 == 0o644, path.name  # a service is another user
+    assert not out.with_name("encoder.unfinished").exists()
+
+
+def test_another_base_of_the_same_name_is_another_setting(tmp_path: Path) -> None:
+    bases = [save_bert(tmp_path / name / "bert", seed) for seed, name in enumerate("ab")]
+    tune(bases[0], tmp_path / "out", epochs=1)
+    with pytest.raises(ConfigError, match=r"another setting of made_from\.encoder.*another folder"):
+        tune(bases[1], tmp_path / "out", epochs=1)
 
 
 def test_the_same_run_finds_it_and_another_one_is_refused(
@@ -99,7 +108,7 @@ def test_the_same_run_finds_it_and_another_one_is_refused(
 ) -> None:
     out, about = tuned
     assert tune(base, out, world(160)) == about
-    with pytest.raises(ConfigError, match=r"another setting of config\.epochs"):
+    with pytest.raises(ConfigError, match=r"another setting of epochs"):
         tune(base, out, world(160), epochs=2)
     with pytest.raises(ConfigError, match=r"another setting of data\.Toy"):
         tune(base, out, world(20))

@@ -152,7 +152,9 @@ def datasets(seed: int = 0) -> list[Dataset]:
 
 def stages(pool: int = 5, matching: MatchConfig = LIGHT) -> Stages:
     encoder = BagEncoder()
-    return Stages(LeakageControls(encoder), DenseRetriever(encoder), encoder, pool, matching)
+    return Stages(
+        LeakageControls(encoder), DenseRetriever(encoder), encoder, pool, matching, encoder
+    )
 
 
 def saved_controller(folder: Path) -> Path:

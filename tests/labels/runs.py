@@ -102,6 +102,7 @@ def small_stages(config: LabelConfig) -> Stages:
         encoder,
         config.retrieval.pool,
         config.matching,
+        encoder,
     )
 
 

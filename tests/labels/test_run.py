@@ -13,6 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 from enough.errors import ConfigError, DataError, EnoughError, ModelError
+from enough.generators.config import GeneratorConfig
+from enough.generators.remote.config import RemoteConfig
+from enough.generators.vllm_config import VLLMConfig
 from enough.labels.config import LabelConfig
 from enough.labels.folder import LabelFolder
 from enough.labels.run import LabelRun
@@ -46,6 +49,19 @@ def run(
         partial(small_stages, config), SlowGenerator, Processes(workers), events.append
     )
     return made, events
+
+
+def test_settings_come_back_as_they_were(tmp_path: Path) -> None:
+    plain = small_config()
+    for config in (
+        plain,
+        dataclasses.replace(plain, generator=GeneratorConfig(vllm=VLLMConfig())),
+        dataclasses.replace(plain, generator=GeneratorConfig(remote=RemoteConfig("http://x"))),
+    ):
+        folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
+        run(folder, config)
+        found = LabelConfig.of_folder(LabelFolder(folder))
+        assert found.of_likelihoods == config.of_likelihoods
 
 
 def calls(events: list[Event]) -> int:

@@ -371,10 +371,12 @@ def test_without_a_controller_it_says_so(caplog: pytest.LogCaptureFixture, tmp_p
     with caplog.at_level(logging.WARNING):
         Enough.load(saved_controller(tmp_path / "c"))
         assert caplog.messages == []
+        Enough.load(untrained=FOR_FREE)  # that is what was asked for
+        assert caplog.messages == []
         Enough.load()
-    assert caplog.messages == [
-        "no controller: the untrained fallback selects; nothing personal is learnt"
-    ]
+    (message,) = caplog.messages
+    assert "another encoder or tokenizer than minilm and that of SmolLM2" in message
+    assert "The untrained fallback selects" in message
 
 
 @pytest.mark.usefixtures("models")
@@ -392,7 +394,7 @@ def test_settings_reach_what_they_are_for(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("models")
 def test_a_controller_of_other_models_is_refused(tmp_path: Path) -> None:
     other = saved_controller(tmp_path / "a", encoder="minilm")
-    with pytest.raises(ModelError, match=r"another encoder \(minilm, not bag\); use that one"):
+    with pytest.raises(ModelError, match=r"another encoder \(minilm, not bag\); name that one"):
         Enough.load(other)
     other = saved_controller(tmp_path / "b", tokenizer="qwen")
     with pytest.raises(ModelError, match=r"another tokenizer \(qwen, not fake-words-1\); name the"):

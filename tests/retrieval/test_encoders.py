@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModel, AutoTokenizer
 
 from enough.errors import ConfigError, MissingExtraError, ModelError, UnknownNameError
 from enough.precision import choose_dtype, cpu_has_usable_amx
-from enough.retrieval.encoders import ENCODERS, EncoderSpec, load_encoder
+from enough.retrieval.encoders import (
+    ENCODERS,
+    EncoderSpec,
+    encoder_spec,
+    load_encoder,
+    located_encoder,
+)
 from enough.retrieval.transformer_encoder import TransformerEncoder, pool
 from tests.retrieval.tiny import save_bert, save_qwen
 
@@ -261,3 +268,38 @@ def test_precision(tmp_path: Path) -> None:
     assert choose_dtype("float32", "cuda") == "float32"
     with pytest.raises(UnknownNameError, match="precision"):
         choose_dtype("float8", "cpu")  # type: ignore[arg-type]
+
+
+def test_a_checkpoint_without_a_pooler_is_the_same_at_every_load(tmp_path: Path) -> None:
+    folder = save_bert(tmp_path)
+    weights = load_file(folder / "model.safetensors")
+    kept = {name: tensor for name, tensor in weights.items() if not name.startswith("pooler.")}
+    assert len(kept) < len(weights)
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
+    found = {load_encoder(str(folder), "cpu").fingerprint for _ in range(3)}
+    assert len(found) == 1
+
+
+def test_a_folder_without_a_tokenizer(tmp_path: Path) -> None:
+    folder = save_bert(tmp_path)
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ModelError, match=r"needs a tokenizer\.json; this one has none"):
+        load_encoder(str(folder), "cpu")
+
+
+def test_a_folder_named_like_a_known_encoder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "minilm").mkdir()
+    save_bert(tmp_path / "minilm")
+    monkeypatch.chdir(tmp_path)
+    assert encoder_spec("minilm") == ENCODERS["minilm"]
+    assert "taking the encoder minilm, not the folder" in caplog.text
+
+
+def test_where_an_encoder_lies(tmp_path: Path) -> None:
+    assert located_encoder(None) is located_encoder("minilm") is None
+    assert located_encoder("bge-m3") == "bge-m3"
+    assert located_encoder(tmp_path) == str(tmp_path)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="a name or a folder, not 3"):
+        located_encoder(3)  # type: ignore[arg-type]

@@ -11,8 +11,9 @@ from enough.data.splits import SliceConfig, study_slices
 from enough.data.synthetic import WorldConfig, make_world
 from enough.errors import ConfigError, DataError, UnknownNameError
 from enough.generators.config import GeneratorConfig
+from enough.model_names import model_name
 from enough.records import Dataset
-from enough.tuning.config import LoraSettings, TuneConfig, model_name
+from enough.tuning.config import LoraSettings, TuneConfig
 from enough.tuning.people import deal_out, described, made_up_people, made_up_users
 from tests.tuning.toys import toy_dataset
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import torch
 
 from enough.errors import ConfigError, DataError, MissingExtraError
+from enough.generators.compiled_layers import CompiledLayers
 from enough.generators.config import GeneratorConfig
 from enough.generators.hf import HFGenerator
 from enough.prompts.prompter import Prompter
@@ -252,8 +254,16 @@ def test_on_a_gpu(toy_model: Path, tmp_path: Path) -> None:
 @pytest.mark.filterwarnings("ignore::FutureWarning")
 @pytest.mark.filterwarnings("ignore:.*falling back:UserWarning")
 @pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")
-def test_compiled_layers_learn_the_same(toy_model: Path, tmp_path: Path) -> None:
-    losses = {}
+def test_compiled_layers_learn_the_same(
+    toy_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses, inner, compiled_layers = {}, CompiledLayers.in_place, []
+
+    def in_place(self: CompiledLayers) -> AbstractContextManager[None]:
+        compiled_layers.append(len(self._forwards))
+        return inner(self)
+
+    monkeypatch.setattr(CompiledLayers, "in_place", in_place)
     for compiled in (False, True):
         generator = GeneratorConfig(model=str(toy_model), device="cpu", compile=compiled)
         about, tuned = tune_toy(
@@ -265,5 +275,6 @@ def test_compiled_layers_learn_the_same(toy_model: Path, tmp_path: Path) -> None
         losses[compiled] = about["loss"]
         assert tuned is not None
         assert not any("forward" in vars(layer) for layer in tuned.lm.decoder.layers)
+    assert compiled_layers == [3]  # once, all of them
     assert losses[True] == pytest.approx(losses[False], abs=1e-3)
     assert losses[True]["last_tenth"] < losses[True]["first_tenth"]

@@ -15,9 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from enough.errors import EnoughError
+
 _LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 _TOGETHER = 65_536  # bytes read at a time
-_PATIENCE_S = 120.0  # for any answer at all
+_PATIENCE_S = 120.0  # until one of all clients hears something
 
 
 @dataclass(slots=True)
@@ -60,7 +62,7 @@ def drive(port: int, messages: Sequence[bytes], clients: int) -> list[tuple[floa
     with ExitStack() as opened:
         ready = opened.enter_context(selectors.DefaultSelector())
         for _ in range(min(clients, len(messages))):
-            connection = opened.enter_context(socket.create_connection(("127.0.0.1", port)))
+            connection = opened.enter_context(_connected(port))
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client = _Client(connection)
             ready.register(connection, selectors.EVENT_READ, client)
@@ -69,6 +71,13 @@ def drive(port: int, messages: Sequence[bytes], clients: int) -> list[tuple[floa
             for key, _ in found:
                 _go_on(key.data, waiting, came, ready)
     return came
+
+
+def _connected(port: int) -> socket.socket:
+    try:
+        return socket.create_connection(("127.0.0.1", port), _PATIENCE_S)
+    except OSError as error:
+        raise EnoughError(f"the service does not answer: {error.strerror or error}") from None
 
 
 def _go_on(

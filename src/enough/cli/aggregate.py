@@ -74,10 +74,10 @@ def aggregate(
     from enough.data.folders import read_folder
     from enough.fleet.config import EngineConfig
     from enough.labels.config import LabelConfig
+    from enough.labels.encoder_of import encoder_of
     from enough.labels.folder import LabelFolder
     from enough.labels.run import LabelRun
     from enough.labels.visits import Visits
-    from enough.retrieval.pools import configured_encoder
 
     settings = LabelConfig.of_folder(LabelFolder(labels))
     given = load_config(config, LabelConfig).engine if config else EngineConfig()
@@ -90,7 +90,7 @@ def aggregate(
     with progress_bars() as update:
 
         def along_controller() -> Walks:
-            encoder = configured_encoder(settings.retrieval)
+            encoder = encoder_of(LabelFolder(labels))
             trained = load_controller(controller, encoder=encoder.fingerprint)
             labelled = read_labelled(labels, datasets, encoder, update)
             return controller_walks(trained, labelled.requests, at_least)

@@ -74,7 +74,7 @@ def _audit(
         dataset,
         pools,
         stages.controls,
-        stages.encoder,
+        stages.matching_encoder,
         stages.matching,
         progress=lambda step, *counts: update(f"{dataset.task.name}: {step}", *counts),
     ).balance

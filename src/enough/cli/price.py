@@ -51,6 +51,10 @@ def price(
             "they are those of its training, and its selection part counts.",
         ),
     ] = False,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Where the encoder of the labels lies, if not where it was."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a copy of CONTROLLER that weighs the same values anew. What is not named stays.
@@ -70,7 +74,7 @@ def price(
     found = load_controller(locate_controller(controller))
     made = priced(found, lambda_=lambda_, trust=trust, lead=lead, aversion=aversion)
     if folders:
-        made = _recalibrated(made, folders[0], folders[1:], others=others)
+        made = _recalibrated(made, folders[0], folders[1:], encoder, others=others)
     with new_folder(out) as folder:
         save_controller(folder, made)
         folder.chmod(0o755)  # temporary folders are closed to others
@@ -91,20 +95,21 @@ def price(
         )
 
 
-def _recalibrated(trained: Trained, labels: Path, data: Sequence[Path], *, others: bool) -> Trained:
+def _recalibrated(
+    trained: Trained, labels: Path, data: Sequence[Path], elsewhere: str | None, *, others: bool
+) -> Trained:
     from enough.controller.labelled_folder import read_labelled
     from enough.controller.train_run import recalibrated, recalibrated_on_others
     from enough.data.folders import read_folder
     from enough.errors import ConfigError
-    from enough.labels.config import LabelConfig
+    from enough.labels.encoder_of import encoder_of
     from enough.labels.folder import LabelFolder
-    from enough.retrieval.pools import configured_encoder
 
     if not data:
         raise ConfigError("after the labels name the folders that were labelled")
     with progress_bars() as update:
         datasets = [read_folder(one) for one in data]
-        encoder = configured_encoder(LabelConfig.of_folder(LabelFolder(labels)).retrieval)
+        encoder = encoder_of(LabelFolder(labels), elsewhere)
         scales = dict(trained.scales) if others else None
         found = read_labelled(labels, datasets, encoder, update, scales=scales)
         return recalibrated_on_others(trained, found) if others else recalibrated(trained, found)

@@ -49,6 +49,10 @@ def train(
         Path | None,
         typer.Option(help="A controller that chooses the leaves of cross-fitted targets."),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(help="Where the encoder of the labels lies, if not where it was."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Distil labels into a small controller that decides without a language model.
@@ -64,6 +68,7 @@ def train(
 
     if method != "enough":
         of_enough = {"beta": beta, "lambda": lambda_, "kind": kind, "chooser": chooser}
+        of_enough["encoder"] = encoder
         for name, value in of_enough.items():
             if value is not None:
                 raise ConfigError(f"--{name} is for ENOUGH's controller, not for {method!r}")
@@ -77,7 +82,7 @@ def train(
     settings = _with_options(settings, given, {"beta": beta, "lambda_": lambda_})
     require_apart(out, data)
     run = TrainRun(labels, [read_folder(folder) for folder in data], settings, out)
-    found = _train(run, labels)
+    found = _train(run, labels, encoder)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
     else:
@@ -94,16 +99,14 @@ def _with_options(
     return dataclasses.replace(settings, targets=targets, **changes)
 
 
-def _train(run: Any, labels: Path) -> dict[str, Any]:
-    from enough.labels.config import LabelConfig
+def _train(run: Any, labels: Path, encoder: str | None) -> dict[str, Any]:
+    from enough.labels.encoder_of import encoder_of
     from enough.labels.folder import LabelFolder
-    from enough.retrieval.pools import configured_encoder
 
-    retrieval = LabelConfig.of_folder(LabelFolder(labels)).retrieval
     started = time.monotonic()
     was_there = run.is_finished
     with progress_bars() as update:
-        found: dict[str, Any] = run.run(lambda: configured_encoder(retrieval), update)
+        found: dict[str, Any] = run.run(lambda: encoder_of(LabelFolder(labels), encoder), update)
     seconds = time.monotonic() - started
     return {**found, "this_run": {"seconds": seconds, "was_there": was_there}}
 

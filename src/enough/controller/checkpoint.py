@@ -177,7 +177,7 @@ def _check_models(
     if encoder not in (None, made_with.encoder):
         raise ModelError(
             f"{folder}: was trained on the vectors of another encoder ({made_with.encoder}, "
-            f"not {encoder}); use that one, or train again"
+            f"not {encoder}); name that one as `retrieval.encoder`, or train again"
         )
     if tokenizer not in (None, made_with.tokenizer):
         raise ModelError(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from enough.data.leakage import LeakageControls, LegalHistory, Progress, Reason
+from enough.data.logs import UnreadFields
 from enough.records import Dataset, Example, History, Request
 
 
@@ -54,7 +55,7 @@ def check_dataset(
     dataset: Dataset,
     controls: LeakageControls,
     progress: Progress | None = None,
-    unread: Sequence[str] = (),
+    unread: UnreadFields = UnreadFields(),  # noqa: B008 (it is frozen)
 ) -> Check:
     """Apply the controls to every request.
 
@@ -62,7 +63,7 @@ def check_dataset(
         dataset: what is checked.
         controls: the rules.
         progress: told how far it is.
-        unread: fields of its records that were left where they are.
+        unread: fields of its files that were left where they are.
     """
     # All splits at once: they share users, so texts are compared and embedded once.
     examples = [example for split in dataset.splits.values() for example in split]
@@ -81,14 +82,20 @@ def check_dataset(
     )
 
 
-def _notes(dataset: Dataset, requests: Sequence[Request], unread: Sequence[str]) -> Iterator[str]:
+def _notes(dataset: Dataset, requests: Sequence[Request], unread: UnreadFields) -> Iterator[str]:
     """What a field of another name, or an id of another log, looks like from here."""
     records = [record for history in dataset.histories.values() for record in history]
     undated = sum(record.moment is None for record in records)
-    if undated and any(request.moment is not None for request in requests):
+    never = sum(request.moment is None for request in requests)
+    if undated and never < len(requests):
         yield (
             f"{undated} of {len(records)} records have no `date`, though requests have: nobody can "
             "tell whether they came later"
+        )
+    if never and undated < len(records):
+        yield (
+            f"{never} of {len(requests)} requests have no `date`, though records have: what came "
+            "later is not told apart, so they may see their own future"
         )
     strangers = sum(request.user not in dataset.histories for request in requests)
     if strangers:
@@ -104,11 +111,13 @@ def _notes(dataset: Dataset, requests: Sequence[Request], unread: Sequence[str])
     for field in dataset.task.metadata_fields:
         if records and not any(name == field for one in records for name, _ in one.metadata):
             yield f"no record has the field {field!r} of metadata_fields"
-    if unread:
+    if unread.of_records:
         yield (
-            f"nothing reads these fields of records: {', '.join(unread)}; those that matter belong "
-            "into metadata_fields of task.toml"
+            f"nothing reads these fields of records: {', '.join(unread.of_records)}; those that "
+            "matter belong into metadata_fields of task.toml"
         )
+    if unread.of_requests:
+        yield f"nothing reads these fields of requests: {', '.join(unread.of_requests)}"
 
 
 def _items(history: History) -> set[str]:

@@ -15,6 +15,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from enough.data.jsonl import find_jsonl, json_line, read_objects, write_objects
@@ -39,6 +40,7 @@ from enough.tasks import Task
 
 SPLITS = ("train", "dev", "test")
 _HISTORIES = "histories"
+_OF_REQUESTS = {"id", "user_id", "date", "source_id", "input", "output", "visible"}
 _LOG = logging.getLogger(__name__)
 
 
@@ -80,15 +82,27 @@ def read_histories(path: Path, task: Task | None = None) -> Dataset:
     return Dataset(task, _read_histories(file, task), {})
 
 
-def unread_fields(path: Path, task: Task) -> list[str]:
-    """Fields of a folder's records that nothing reads, by name; none where it is no log."""
+@dataclass(frozen=True, slots=True)
+class UnreadFields:
+    """Fields that nothing reads, by name; misspelt ones look like that."""
+
+    of_records: tuple[str, ...] = ()
+    of_requests: tuple[str, ...] = ()
+
+
+def unread_fields(path: Path, task: Task) -> UnreadFields:
+    """Those of a folder's files; none where it is no log."""
     if (file := find_jsonl(path, _HISTORIES)) is None:
-        return []
-    found: set[str] = set()
+        return UnreadFields()
+    of_records: set[str] = set()
     for place, line in read_objects(file):
         for raw in as_list(line, "records", place):
-            found |= further_fields(as_object(raw, place), task)
-    return sorted(found)
+            of_records |= further_fields(as_object(raw, place), task)
+    of_requests: set[str] = set()
+    for split in SPLITS:
+        if (asked := find_jsonl(path, split)) is not None:
+            of_requests |= {name for _, line in read_objects(asked) for name in line}
+    return UnreadFields(tuple(sorted(of_records)), tuple(sorted(of_requests - _OF_REQUESTS)))
 
 
 def require_no_requests(path: Path) -> None:

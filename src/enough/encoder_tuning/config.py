@@ -9,9 +9,8 @@ from enough.config import as_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
-from enough.retrieval.encoders import DEFAULT_ENCODER
+from enough.model_names import model_name
 from enough.retrieval.pools import RetrievalConfig
-from enough.tuning.config import model_name
 
 _LEAST = {
     "requests": 0, "seed": 0, "epochs": 1, "batch": 1, "texts": 1, "max_length": 3,
@@ -29,7 +28,7 @@ class EncoderTuneConfig:
         held_out: share of the users that it is only measured, and its best epoch chosen, on.
         epochs: how often each request is seen.
         batch: users per step of the optimiser; what their requests have in common is read once.
-        texts: of a step computed together on a GPU or CPU; less takes less memory.
+        texts: of a step computed together; less takes less memory.
         learning_rate: of the encoder, the highest one; it rises and falls as in `enough tune`.
         warmup: share of the steps in which it rises.
         temperature: T of the worth that is distilled, in units of the task's typical gain.
@@ -79,4 +78,4 @@ class EncoderTuneConfig:
     @property
     def base(self) -> str:
         """The name of the encoder that is tuned."""
-        return model_name(self.retrieval.encoder or DEFAULT_ENCODER)
+        return self.retrieval.encoder_name

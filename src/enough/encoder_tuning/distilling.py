@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.checkpoint import checkpoint
 
 from enough.encoder_tuning.lessons import Lesson
 from enough.retrieval.encoders import EncoderSpec
@@ -40,9 +42,15 @@ class Reader(nn.Module):
         """Unit vectors [len(texts), dim], `together` at a time, like lengths beside each other."""
         rows = self._tokens.rows(texts)
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
-        parts = [
-            self._forward([rows[place] for place in order[start : start + together]])
+        portions = [
+            [rows[place] for place in order[start : start + together]]
             for start in range(0, len(order), together)
+        ]
+        # Of several, each is computed again on the way back: or all would be kept in memory.
+        is_once = len(portions) == 1 or not torch.is_grad_enabled()
+        parts = [
+            self._forward(one) if is_once else checkpoint(self._forward, one, use_reentrant=False)
+            for one in portions
         ]
         back = torch.empty(len(order), dtype=torch.long)
         back[torch.tensor(order)] = torch.arange(len(order))
@@ -58,17 +66,23 @@ class Reader(nn.Module):
         queries, records = vectors[: len(asked)], vectors[len(asked) :]
         sizes = [len(one.records) for one in lessons]
         parts = torch.split(records, sizes)
-        return [found @ query for query, found in zip(queries, parts, strict=True)]
+        # Not a matrix product, which half precision would round more coarsely than gains are.
+        return [(found * query).sum(-1) for query, found in zip(queries, parts, strict=True)]
 
     def loss(self, lessons: Sequence[Lesson], temperature: float, together: int) -> Tensor:
         """Mean over lessons of the cross-entropy, []."""
-        losses = []
-        for one, cosines in zip(lessons, self.likeness(lessons, together), strict=True):
-            task = self._tasks[one.task]
-            scores = self.steepness[task] * cosines.float() + self.offset[task]
-            gains = torch.from_numpy(one.gains).to(self.device)
-            losses.append(worth_loss(scores, gains, temperature))
-        return torch.stack(losses).mean()
+        return self.loss_of(lessons, self.likeness(lessons, together), temperature)
+
+    def loss_of(
+        self, lessons: Sequence[Lesson], cosines: Sequence[Tensor], temperature: float
+    ) -> Tensor:
+        """The same of cosines that are known, [len(records)] for each lesson."""
+        tasks = torch.tensor([self._tasks[one.task] for one in lessons], device=self.device)
+        rows = pad_sequence([one.float() for one in cosines], batch_first=True)
+        scores = self.steepness[tasks, None] * rows + self.offset[tasks, None]
+        gains = pad_sequence([torch.from_numpy(one.gains) for one in lessons], batch_first=True)
+        counts = torch.tensor([len(one.gains) for one in lessons], device=self.device)
+        return worth_loss(scores, gains.to(self.device), counts, temperature).mean()
 
     @property
     def device(self) -> torch.device:
@@ -89,8 +103,18 @@ class Reader(nn.Module):
         return nn.functional.normalize(vectors, dim=-1)
 
 
-def worth_loss(scores: Tensor, gains: Tensor, temperature: float) -> Tensor:
-    """−Σ softmax([0, gains] / T) · log softmax([0, scores]), over no record and n records, []."""
-    nothing = scores.new_zeros(1)
-    target = torch.softmax(torch.cat([nothing, gains]) / temperature, dim=0)
-    return -(target * torch.log_softmax(torch.cat([nothing, scores]), dim=0)).sum()
+def worth_loss(scores: Tensor, gains: Tensor, counts: Tensor, temperature: float) -> Tensor:
+    """−Σ softmax([0, gains] / T) · log softmax([0, scores]) of each lesson, [b].
+
+    Args:
+        scores: of the records of b lessons, [b, n]; what is beyond a lesson's own does not count.
+        gains: of the same, [b, n].
+        counts: how many records each lesson has, [b].
+        temperature: T.
+    """
+    beyond = torch.arange(scores.shape[1], device=scores.device) >= counts[:, None]
+    filled = [one.masked_fill(beyond, -torch.inf) for one in (gains / temperature, scores)]
+    nothing = scores.new_zeros(len(scores), 1)
+    target, found = (torch.cat([nothing, one], dim=1).log_softmax(dim=1) for one in filled)
+    is_there = torch.cat([torch.ones_like(counts[:, None], dtype=torch.bool), ~beyond], dim=1)
+    return -(target.exp() * found.where(is_there, found.new_zeros(()))).sum(dim=1)

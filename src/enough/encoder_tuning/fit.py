@@ -1,18 +1,20 @@
 """The fitting itself: AdamW over all of the encoder's weights; the best epoch is kept.
 
 In: a reader, lessons to fit and lessons of other users to choose an epoch on. Out: the reader as it
-was after the epoch that these liked best; and the losses.
+was after the epoch that these liked best, or before any; and the losses. The first is of the
+encoder as it came, its cosines read as well as they can be, or any tuning would seem to help.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from enough.encoder_tuning.config import EncoderTuneConfig
 from enough.encoder_tuning.distilling import Reader
@@ -25,6 +27,8 @@ from enough.tuning.schedule import Schedule
 _READING_RATE = 0.05  # of a and b: two numbers a task, which have far to go
 _DECAY = 0.01
 _LONGEST_GRADIENT = 1.0
+_ROUNDS = 100  # of a and b alone; they need a dozen
+_NOT_A_NUMBER = "the loss is not a number; lower learning_rate"
 
 
 def fit(
@@ -46,8 +50,9 @@ def fit(
     )
     optimiser = _Optimiser(reader, config)
     with reproducible(reader.device):
-        found = [judged(reader, chosen_on, config)]
-        best, kept = math.inf, reader.state_dict()
+        with _read_at_its_best(reader, lessons, config):
+            found = [judged(reader, chosen_on, config)]
+            best, kept = found[0], copy.deepcopy(reader.state_dict())
         for step in range(schedule.steps):
             torch.manual_seed(schedule.torch_seed(step))
             _, places = schedule.members(step)
@@ -61,6 +66,45 @@ def fit(
         reader.load_state_dict(kept)
     reader.eval()
     return found
+
+
+@contextmanager
+def _read_at_its_best(
+    reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig
+) -> Iterator[None]:
+    """In here a and b are fitted to the encoder as it is; the training begins with its own.
+
+    Where cosines tell nothing yet, the best a is near 0, and the encoder would learn nothing.
+    """
+    before = [one.detach().clone() for one in (reader.steepness, reader.offset)]
+    fit_reading(reader, lessons, config)
+    yield
+    with torch.no_grad():
+        reader.steepness.copy_(before[0])
+        reader.offset.copy_(before[1])
+
+
+def fit_reading(reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig) -> None:
+    """Fit a and b alone."""
+    with torch.no_grad(), _half_precision(reader):
+        reader.eval()
+        cosines = [
+            found.float()
+            for some in by_user(lessons)
+            for found in reader.likeness(some, config.texts)
+        ]
+    ordered = [one for some in by_user(lessons) for one in some]
+    newton = torch.optim.LBFGS(
+        [reader.steepness, reader.offset], max_iter=_ROUNDS, line_search_fn="strong_wolfe"
+    )
+
+    def closure() -> Tensor:
+        newton.zero_grad()
+        loss = reader.loss_of(ordered, cosines, config.temperature)
+        loss.backward()  # type: ignore[no-untyped-call]
+        return loss
+
+    newton.step(closure)  # type: ignore[no-untyped-call]
 
 
 class _Optimiser:
@@ -83,14 +127,14 @@ class _Optimiser:
         self._adam.zero_grad(set_to_none=True)
         with _half_precision(reader):
             loss = reader.loss(lessons, config.temperature, config.texts)
+        value = float(loss.detach())
+        if not math.isfinite(value):
+            raise ModelError(_NOT_A_NUMBER)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(reader.parameters(), _LONGEST_GRADIENT)
         encoder, reading = self._adam.param_groups
         encoder["lr"], reading["lr"] = rate, rate / config.learning_rate * _READING_RATE
         self._adam.step()
-        value = float(loss.detach())
-        if not math.isfinite(value):
-            raise ModelError("the loss is not a number; lower learning_rate")
         return value
 
 
@@ -103,7 +147,10 @@ def judged(reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig)
         with _half_precision(reader):
             loss = reader.loss(some, config.temperature, config.texts)
         losses.append(float(loss) * len(some))
-    return float(np.sum(losses)) / len(lessons)
+    mean = float(np.sum(losses)) / len(lessons)
+    if not math.isfinite(mean):
+        raise ModelError(_NOT_A_NUMBER)
+    return mean
 
 
 def _half_precision(reader: Reader) -> AbstractContextManager[None]:

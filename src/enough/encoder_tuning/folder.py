@@ -31,8 +31,8 @@ _CARD = """\
 answer likelier to {generator}.
 
 - **Data**: {source}; {requests:,} requests.
-- **Measured** on users it was not tuned on: the record most like the request gains {after:+.3f}
-  nats a token, {before:+.3f} before, {best:+.3f} at best.
+- **Measured** on users it was not tuned on, on whom the best epoch was chosen, too: the record most
+  like the request gains {after:+.3f} nats a token, {before:+.3f} before, {best:+.3f} at best.
 - **Limits**: made for these tasks and this generator; as a measure of meaning it is worse than what
   it was made from. Its licence is that of the encoder it was made from, and of the data.
 """
@@ -61,4 +61,6 @@ def write_encoder(
         write_json(unfinished / SPEC_FILE, reading)
         write_json(unfinished / TUNING_FILE, about)
         write_whole(unfinished / "README.md", card.encode())
-        unfinished.chmod(0o755)  # temporary folders are closed to others
+        unfinished.chmod(0o755)  # temporary folders are closed to others, and so are weights
+        for path in unfinished.iterdir():
+            path.chmod(0o644)

@@ -7,6 +7,9 @@ user's cache, so a run that was killed finds them there and only fits again, whi
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import logging
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +25,20 @@ from enough.encoder_tuning.folder import FORMAT, TUNING_FILE, write_encoder
 from enough.encoder_tuning.lessons import Lesson, in_units, rate, typical_gains
 from enough.encoder_tuning.measure import FirstRecord, first_records, likenesses
 from enough.errors import ConfigError, DataError
+from enough.generators.config import locate_adapter
+from enough.model_names import model_name
 from enough.progress import OnStep, silent
 from enough.protocols import Generator, Retriever
 from enough.records import Dataset, Example
 from enough.retrieval.encoders import DEFAULT_ENCODER, encoder_spec
 from enough.retrieval.pools import collect_pools
-from enough.run_folders import first_difference, read_json
+from enough.run_folders import first_difference, held_folder, read_json
 from enough.tuning.adapter_files import versions
-from enough.tuning.config import model_name
+from enough.tuning.fit import keep_sums_in_order
 from enough.tuning.people import deal_out
+
+log = logging.getLogger(__name__)
+_BLOCK = 1 << 20  # bytes read at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,7 @@ class EncoderTuneRun:
         self._settings = {
             "format": FORMAT,
             "config": config.of_result,
+            "made_from": _made_from(config),
             "data": {one.dataset.task.name: one.digest for one in self._dealt},
         }
 
@@ -90,6 +99,21 @@ class EncoderTuneRun:
         """
         if self.out.exists():
             return self._finished()
+        unfinished = self.out.with_name(f"{self.out.name}.unfinished")
+        with held_folder(unfinished):  # before anything slow: it may be another run's
+            if self.out.exists():  # another run has just made it
+                return self._finished()
+            found = self._made(stages, load, on_step)
+            shutil.rmtree(unfinished)
+        return found
+
+    def _made(
+        self,
+        stages: Callable[[], tuple[LeakageControls, Retriever]],
+        load: Callable[[], Generator],
+        on_step: OnStep,
+    ) -> dict[str, Any]:
+        keep_sums_in_order()
         controls, retriever = stages()
         teacher = _Teacher(controls, retriever, load(), self.config.retrieval.pool)
         fitted = [teacher.lessons(d.dataset, d.fitted, on_step) for d in self._dealt]
@@ -110,7 +134,10 @@ class EncoderTuneRun:
             raise ConfigError(f"{self.out}: is there, but no encoder of ours; name another folder")
         about = read_json(self.out / TUNING_FILE)
         if (name := first_difference(about["settings"], self._settings)) is not None:
-            raise ConfigError(f"{self.out}: was tuned with another setting of {name}")
+            raise ConfigError(
+                f"{self.out}: was tuned with another setting of {name.removeprefix('config.')}; "
+                "name another folder"
+            )
         return about
 
     def _counted(self, lessons: Sequence[Sequence[Lesson]]) -> dict[str, int]:
@@ -133,6 +160,13 @@ class EncoderTuneRun:
         before = self._measured(reader, held)
         losses = fit(reader, in_units(fitted, units), in_units(held, units), config, on_step)
         after = self._measured(reader, held)
+        if after[-1].gain <= before[-1].gain:
+            log.warning(
+                "tuned, the record most like the request is worth %+.3f to users it was not tuned "
+                "on, before %+.3f: keep the encoder you have",
+                after[-1].gain,
+                before[-1].gain,
+            )
         about |= {
             "base": config.base,
             "generator_model": model_name(config.generator.model),
@@ -165,3 +199,26 @@ class EncoderTuneRun:
         torch.manual_seed(self.config.seed)
         reader = Reader(checkpoint.model, checkpoint.tokenizer, spec, tasks)
         return reader.to(checkpoint.device), checkpoint.tokenizer
+
+
+def _made_from(config: EncoderTuneConfig) -> dict[str, str | None]:
+    """Digests of what lies in folders here, whose names do not say what is in them."""
+    adapter = config.generator.adapter
+    return {
+        "encoder": _digest(Path(config.retrieval.encoder or "")),
+        "adapter": None if adapter is None else _digest(locate_adapter(adapter)),
+    }
+
+
+def _digest(folder: Path) -> str | None:
+    """Of a model's own files, in the order of their names; None for a name that is no folder."""
+    if not (folder.is_absolute() and folder.is_dir()):
+        return None
+    found = hashlib.blake2b(digest_size=16)
+    for path in sorted(folder.iterdir()):
+        if path.suffix in {".json", ".safetensors", ".bin", ".txt"}:
+            found.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+            with path.open("rb") as file:
+                while block := file.read(_BLOCK):
+                    found.update(block)
+    return found.hexdigest()

@@ -39,14 +39,13 @@ from enough.evaluation.table_text import markdown
 from enough.evaluation.table_values import MainTable, Setup, Shown
 from enough.evaluation.workshop import Workshop
 from enough.generators.config import GeneratorConfig
+from enough.model_names import model_name
 from enough.progress import OnStep, silent
 from enough.records import Dataset
-from enough.retrieval.encoders import DEFAULT_ENCODER
 from enough.run_folders import held_folder, write_whole
 from enough.teacher.components import Scale
 from enough.teacher.preparation import Stages
 from enough.teacher.specificity import SpecificityConfig
-from enough.tuning.config import model_name
 
 Trained = Mapping[tuple[str, int], Path]
 """(method, seed) -> the folder of what was trained for it."""
@@ -211,7 +210,7 @@ def setup_of(config: EvaluateConfig) -> Setup:
     pools = config.retrieval
     return Setup(
         generator=model_in_words(config.generator),
-        encoder=f"{DEFAULT_ENCODER}; pools of {pools.pool} by {pools.retriever}",
+        encoder=f"{pools.encoder_name}; pools of {pools.pool} by {pools.retriever}",
         reranker="the generator" if config.reranker is None else model_in_words(config.reranker),
         decoding="written freely"
         if config.decoding == "free"

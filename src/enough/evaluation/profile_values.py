@@ -130,7 +130,7 @@ class Judge:
                 dataset,
                 pools,
                 stages.controls,
-                stages.encoder,
+                stages.matching_encoder,
                 stages.matching,
                 progress=lambda step, done, of: on_step(f"{name}: matching, {step}", done, of),
             ).records

@@ -18,6 +18,7 @@ from enough.evaluation.evaluate_run import model_in_words
 from enough.evaluation.outcomes import Outcome, outcomes
 from enough.evaluation.published_rows import hashed, pseudonyms
 from enough.labels.config import LabelConfig
+from enough.retrieval.pools import RetrievalConfig
 
 _RETURNING = "returning/"
 OUTCOMES = "outcomes"
@@ -101,6 +102,11 @@ def publish_outcomes(found: Comparison) -> list[PublishedOutcome]:
     ]
 
 
+def _retrieval(config: RetrievalConfig) -> dict[str, Any]:
+    table = plain(config)
+    return table if config.encoder is None else {**table, "encoder": config.encoder_name}
+
+
 def about_outcomes(
     found: Comparison, teacher: LabelConfig, digests: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -109,7 +115,7 @@ def about_outcomes(
         "holds": OUTCOMES,
         "compare": plain(found.config),
         "generator": model_in_words(teacher.generator),
-        "retrieval": plain(teacher.retrieval),
+        "retrieval": _retrieval(teacher.retrieval),
         "slices": plain(teacher.slices),
         "max_records": teacher.search.max_records,
         "scales": {task: dataclasses.asdict(scale) for task, scale in found.scales.items()},

@@ -67,10 +67,9 @@ class LabelConfig:
         """The settings a finished folder was labelled with."""
         folder.require_finished()
         table: dict[str, Any] = read_json(folder.settings_file)["config"]
-        given = {key: value for key, value in table["generator"].items() if value is not None}
+        table["generator"] = given = _without_nothing(table["generator"])
         if given["adapter"] == str(None):
             del given["adapter"]
-        table["generator"] = given
         return from_table(table, cls, str(folder.settings_file))
 
     @property
@@ -81,3 +80,12 @@ class LabelConfig:
             del table[name]
         table["generator"] = self.generator.of_likelihoods
         return table
+
+
+def _without_nothing(table: dict[str, Any]) -> dict[str, Any]:
+    """A table as TOML has it: what is None is not there."""
+    return {
+        key: _without_nothing(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if value is not None
+    }

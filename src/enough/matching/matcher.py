@@ -11,16 +11,18 @@ table, the request and the config, not on what else is matched in the same run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 import numpy as np
 
+from enough.config import LATER
 from enough.errors import ConfigError
 from enough.matching.covariates import Covariates, Flags, Numbers, Values
 from enough.matching.differences import Differences
 from enough.matching.neighbours import Cells, Times
 from enough.protocols import Floats
+from enough.retrieval.encoders import located_encoder
 
 _LOOKED_AT = 4  # times K⁻ acceptable candidates are enough to choose from
 _DECIMALS = 6  # of a difference or a distance: below that, bits depend on the machine
@@ -40,6 +42,8 @@ class MatchConfig:
             date is never matched with one without.
         metadata: largest share of metadata fields that differ; 1 asks for none to agree.
         seed: of the cells that are searched and of the order where nothing tells records apart.
+        encoder: compares contexts and queries, named as `retrieval.encoder` is; None is the default
+            one, whatever makes the pools. Calipers of content and relevance are made for it.
     """
 
     controls: int = 3
@@ -49,8 +53,10 @@ class MatchConfig:
     time: float = 1.0
     metadata: float = 1.0
     seed: int = 0
+    encoder: str | None = field(default=None, metadata=LATER)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "encoder", located_encoder(self.encoder))
         if self.controls < 1:
             raise ConfigError(f"matching.controls must be at least 1, not {self.controls}")
         for name in ("content", "length", "relevance", "time", "metadata"):

@@ -27,6 +27,10 @@ from enough.records import History, Record, Request
 from enough.retrieval.pools import RetrievalConfig, build_stages
 
 log = logging.getLogger(__name__)
+NO_CONTROLLER = (
+    "no controller: the bundled one was trained with another encoder or tokenizer than %s and that "
+    "of %s. The untrained fallback selects, nothing personal is learnt; `enough train` makes one"
+)
 
 
 class Enough:
@@ -102,8 +106,8 @@ class Enough:
             trained = load_controller(locate_controller(Path(controller)), **models)
         elif config.untrained is None:
             trained = default_controller(**models)
-        if trained is None:
-            log.warning("no controller: the untrained fallback selects; nothing personal is learnt")
+        if trained is None and config.untrained is None:
+            log.warning(NO_CONTROLLER, config.retrieval.encoder_name, config.generator.prompt_model)
         return cls(
             UntrainedSelector(encoder, config.untrained or UntrainedConfig())
             if trained is None
@@ -160,6 +164,7 @@ class Enough:
         """A controller with a row for any other task decides; whoever asks should know it."""
         policy = self._policy
         if isinstance(policy, ControllerPolicy) and task not in policy.tasks | self._strange:
+            policy.require_task(task)  # not every controller guesses
             self._strange.add(task)
             known = ", ".join(sorted(policy.tasks))
             log.warning("no training on the task %r (but on %s): a guess decides", task, known)

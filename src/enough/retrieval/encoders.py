@@ -6,6 +6,7 @@ In: a name of the table, a folder or a hub id. Out: an `Encoder`. To add one, ad
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -15,6 +16,8 @@ from enough.errors import ConfigError, MissingExtraError, UnknownNameError
 from enough.precision import Precision
 from enough.protocols import Encoder
 from enough.run_folders import read_json
+
+log = logging.getLogger(__name__)
 
 DEFAULT_ENCODER = "minilm"
 SPEC_FILE = "encoder.json"
@@ -101,6 +104,20 @@ def load_encoder(
     return TransformerEncoder.load(chosen, device, precision)
 
 
+def located_encoder(name: str | None) -> str | None:
+    """The same encoder under the one name that settings keep: None for the default one.
+
+    A folder gets its full path, so that it is found from elsewhere, too, and however it was spelt.
+    """
+    if name is None or name == DEFAULT_ENCODER:
+        return None
+    if not isinstance(name, str | Path):  # the type says so, but not to everybody
+        raise ConfigError(f"encoder must be a name or a folder, not {name!r}")
+    name = str(name)
+    folder = Path(name).expanduser()
+    return name if name in ENCODERS or not folder.is_dir() else str(folder.resolve())
+
+
 def encoder_spec(name: str) -> EncoderSpec:
     """How the encoder of that name is read, and where it lies.
 
@@ -108,10 +125,12 @@ def encoder_spec(name: str) -> EncoderSpec:
         UnknownNameError: if the name is neither in the table nor looks like a folder or hub id.
     """
     if (known := ENCODERS.get(name)) is not None:
+        if (Path(name) / "config.json").is_file():
+            log.warning("taking the encoder %s, not the folder: give its full path", name)
         return known
     folder = Path(name).expanduser()
     if "/" not in name and not folder.is_dir():
-        raise UnknownNameError("encoder", name, ENCODERS)
+        raise UnknownNameError("encoder (and no such folder)", name, ENCODERS)
     file = folder / SPEC_FILE
     own = from_table(read_json(file), EncoderSpec, str(file)) if file.is_file() else EncoderSpec()
     return replace(own, source=name)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from enough.config import LATER
 from enough.data.leakage import DEFAULT_THRESHOLD, LeakageControls
 from enough.errors import ConfigError, UnknownNameError
+from enough.model_names import model_name
 from enough.progress import OnStep, silent
 from enough.protocols import PreparingRetriever, Retriever
 from enough.records import Dataset, Example, Pool
 from enough.retrieval.embedding_cache import CachedEncoder
-from enough.retrieval.encoders import load_encoder
+from enough.retrieval.encoders import DEFAULT_ENCODER, load_encoder, located_encoder
 from enough.retrieval.registry import RETRIEVERS, build_retriever
 
 
@@ -27,8 +28,10 @@ class RetrievalConfig:
         retriever: a name of `retrieval.registry.RETRIEVERS`.
         pool: M, the most records a selector may choose from.
         near_duplicate_threshold: cosine from which on a record counts as the target itself.
-        encoder: compares texts, wherever that is done: a name of `retrieval.encoders.ENCODERS`, a
-            folder or a hub id; None is the default one. Retrievers named after a model keep theirs.
+        encoder: of the pools, the near-duplicate rule and what controllers see: a name of
+            `retrieval.encoders.ENCODERS`, a folder or a hub id; None is the default one. A folder
+            is kept with its full path. Retrievers named after a model keep theirs, and so does
+            matching, which has a setting of its own.
     """
 
     retriever: str = "dense"
@@ -41,6 +44,12 @@ class RetrievalConfig:
             raise ConfigError(f"retrieval.pool must be at least 1, not {self.pool}")
         if self.retriever not in RETRIEVERS:
             raise UnknownNameError("retriever", self.retriever, RETRIEVERS)
+        object.__setattr__(self, "encoder", located_encoder(self.encoder))
+
+    @property
+    def encoder_name(self) -> str:
+        """What the encoder is called where no path of this machine may stand."""
+        return DEFAULT_ENCODER if self.encoder is None else model_name(self.encoder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +99,14 @@ def collect_pools(
 
 def build_stages(config: RetrievalConfig) -> tuple[LeakageControls, Retriever]:
     """Leakage controls and retriever that share one encoder and its disk cache."""
-    encoder = configured_encoder(config)
+    encoder = cached_encoder(config.encoder)
     controls = LeakageControls(encoder, config.near_duplicate_threshold)
     own_encoder = encoder if config.retriever in WITH_DEFAULT_ENCODER else None
     return controls, build_retriever(config.retriever, own_encoder)
 
 
-def configured_encoder(config: RetrievalConfig) -> CachedEncoder:
-    """The encoder of the settings, with its disk cache."""
-    name = config.encoder
+def cached_encoder(name: str | None) -> CachedEncoder:
+    """An encoder as settings name it, with its disk cache."""
     return CachedEncoder(load_encoder() if name is None else load_encoder(name))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from enough.controller.bundled import default_controller, locate_controller
 from enough.controller.checkpoint import Trained, load_controller
+from enough.online.personaliser import NO_CONTROLLER
 from enough.prompts.prompter import Prompter
 from enough.protocols import Encoder, Generator, Tokenizer
 from enough.retrieval.encoders import load_encoder
@@ -63,8 +64,8 @@ def load_models(config: ServeConfig) -> Models:
         trained = load_controller(locate_controller(Path(config.controller)), **made_with)
     elif config.untrained is None:
         trained = default_controller(**made_with)
-    if trained is None:
-        log.warning("no controller: the untrained fallback selects; nothing personal is learnt")
+    if trained is None and config.untrained is None:
+        log.warning(NO_CONTROLLER, config.retrieval.encoder_name, config.generator.prompt_model)
     return Models(encoder, side.tokenizer, config.window or side.window, trained)
 
 

@@ -6,6 +6,7 @@ In: a `StoreConfig`. Out: connections of SQLAlchemy Core, on SQLite or PostgreSQ
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -19,6 +20,8 @@ from enough.errors import ConfigError, StoreBusyError, StoreUnavailableError
 from enough.store.blocks import PAGE
 from enough.store.config import StoreConfig
 from enough.store.faults import Translated
+
+log = logging.getLogger(__name__)
 
 _WRITES = "enough_writes"
 _BINARY = "enough_binary"
@@ -148,6 +151,8 @@ def _sqlite(url: URL, config: StoreConfig) -> Engine:
     path = Path(config.database)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            log.info("a new, empty store: %s", path.resolve())
         path.touch(mode=0o600)  # SQLite gives its other files the same rights
     except OSError as error:
         raise StoreUnavailableError(f"{path}: {error.strerror}; name another file") from None

@@ -15,7 +15,13 @@ from enough.matching.replacements import PoolMatcher
 from enough.progress import OnStep, silent
 from enough.protocols import Encoder, Retriever
 from enough.records import Dataset, Example
-from enough.retrieval.pools import PooledExample, RetrievalConfig, build_stages, collect_pools
+from enough.retrieval.pools import (
+    PooledExample,
+    RetrievalConfig,
+    build_stages,
+    cached_encoder,
+    collect_pools,
+)
 from enough.teacher.case import Case, prepare_cases
 
 _PORTION = 128  # examples; on a GPU fewer would be embedded in too small batches
@@ -28,9 +34,10 @@ class Stages:
     Attributes:
         controls: what a request may see.
         retriever: which of it comes into the pool.
-        encoder: for matching and for likeness; the retriever may have its own.
+        encoder: for likeness; the retriever may have its own.
         pool: M.
         matching: how controls are found.
+        matching_encoder: what they are compared by.
     """
 
     controls: LeakageControls
@@ -38,13 +45,17 @@ class Stages:
     encoder: Encoder
     pool: int
     matching: MatchConfig
+    matching_encoder: Encoder
 
 
 def load_stages(retrieval: RetrievalConfig, matching: MatchConfig) -> Stages:
-    """Load encoder and retriever."""
+    """Load encoders and retriever."""
     controls, retriever = build_stages(retrieval)
-    assert controls.encoder is not None
-    return Stages(controls, retriever, controls.encoder, retrieval.pool, matching)
+    encoder = controls.encoder
+    assert encoder is not None
+    is_same = matching.encoder == retrieval.encoder
+    apart = encoder if is_same else cached_encoder(matching.encoder)
+    return Stages(controls, retriever, encoder, retrieval.pool, matching, apart)
 
 
 def cases_of(
@@ -71,7 +82,7 @@ def cases_of(
             matcher = PoolMatcher(
                 dataset,
                 stages.controls,
-                stages.encoder,
+                stages.matching_encoder,
                 stages.matching,
                 progress=lambda step, done, total: on_step(f"{name}: {step}", done, total),
             )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from enough.config import as_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
+from enough.model_names import model_name
 from enough.retrieval.pools import RetrievalConfig
 
 _LEAST = {
@@ -113,10 +113,6 @@ class TuneConfig:
             "dtype": self.generator.dtype,
             **({"compile": True} if self.generator.compile else {}),
         }
+        if self.retrieval.encoder is not None:
+            table["retrieval"]["encoder"] = self.retrieval.encoder_name
         return table
-
-
-def model_name(model: str) -> str:
-    """The name of a model: of a folder its own name, not where it lies."""
-    folder = Path(model).expanduser()
-    return folder.resolve().name if folder.is_dir() else model

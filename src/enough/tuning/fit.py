@@ -7,6 +7,7 @@ with the same bits on the same machine.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
@@ -113,6 +114,11 @@ def half_precision(lm: CausalLM) -> AbstractContextManager[None]:
 
 def _is_half(lm: CausalLM) -> bool:
     return lm.device.type == "cuda" and lm.dtype == torch.bfloat16
+
+
+def keep_sums_in_order() -> None:
+    """Before cuBLAS is first used, which reads it then; without it its sums may be in any order."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
 
 
 @contextmanager

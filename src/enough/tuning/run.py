@@ -7,7 +7,6 @@ folder beside it holds what a killed run goes on from.
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from enough.data.leakage import LeakageControls
 from enough.errors import ConfigError, DataError
 from enough.generators.config import GeneratorConfig
 from enough.generators.hf import HFGenerator
+from enough.model_names import model_name
 from enough.progress import OnStep, silent
 from enough.prompts.prompter import Prompter
 from enough.protocols import Retriever
@@ -27,8 +27,8 @@ from enough.records import Dataset, Example
 from enough.retrieval.pools import PooledExample, collect_pools
 from enough.run_folders import first_difference, held_folder, read_json, write_json
 from enough.tuning.adapter_files import FORMAT, TUNING_FILE, versions, write_adapter
-from enough.tuning.config import TuneConfig, model_name
-from enough.tuning.fit import fit
+from enough.tuning.config import TuneConfig
+from enough.tuning.fit import fit, keep_sums_in_order
 from enough.tuning.held_out import Trio, as_rows, held_out_trios, measure
 from enough.tuning.lora import Lora, require_peft
 from enough.tuning.people import Dealt, deal_out
@@ -182,8 +182,7 @@ class TuneRun:
 
 def load_for_tuning(config: GeneratorConfig) -> HFGenerator:
     """The frozen generator, in float32 on a CPU and bfloat16 on a GPU unless told otherwise."""
-    # Read by cuBLAS when it is first used; without it its sums may be in any order.
-    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    keep_sums_in_order()
     device = config.device or ("cuda" if torch.cuda.is_available() else "cpu")
     dtype = config.dtype
     if dtype == "auto" and not device.startswith("cuda"):

@@ -69,7 +69,7 @@ def measure(lab: Laboratory, config: InterventionsConfig) -> list[InterventionRo
     ]
     wanted = [(plan, name) for plan in plans for name in plan.records]
     tried = lab.try_records([(p.subject, p.records[name]) for p, name in wanted], "interventions")
-    far = _balances(plans, lab.study.stages.encoder)
+    far = _balances(plans, lab.study.stages.matching_encoder)
     rows = []
     for (plan, name), one in zip(wanted, tried, strict=True):
         against = plan.records[COMPARED_WITH.get(name, name)]

@@ -41,7 +41,7 @@ def measure(lab: Laboratory, config: MatchingAuditConfig) -> list[MatchingAuditR
             PooledExample(case.example, tuple(case.pool[place] for place in profile))
             for case, profile in of_task
         ]
-        matcher = PoolMatcher(dataset, stages.controls, stages.encoder, stages.matching)
+        matcher = PoolMatcher(dataset, stages.controls, stages.matching_encoder, stages.matching)
         rows += _audited(name, POOL, pools, matcher)
         rows += _audited(name, SELECTED, chosen, matcher)
         lab.on_step("matching audit", done + 1, len(lab.study.datasets))

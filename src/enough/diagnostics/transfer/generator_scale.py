@@ -28,7 +28,7 @@ from enough.diagnostics.transfer.rerun import Change, RerunRow, remade, rows_of_
 from enough.errors import ConfigError
 from enough.evaluation.intervals import Interval
 from enough.generators.config import GeneratorConfig
-from enough.tuning.config import model_name
+from enough.model_names import model_name
 
 _NAME = "generator-scale"
 PAPER = (
