@@ -1,9 +1,9 @@
 """What every record of a pool is worth alone: the only thing an encoder is taught.
 
 In: requests with their pools, and the frozen generator. Out: `Lesson`s: texts as the controller
-reads them, and the gain g(r) = log p(y | {r}) − log p(y | ∅) of each record, in units of the task's
-typical gain (root mean square). Prompts of a request share all but one record, so a lesson costs a
-few hundred tokens a record.
+reads them, and the gain g(r) = log p(y | {r}) − log p(y | ∅) of each record; on demand in units of
+the task's typical gain (root mean square). Prompts of a request share all but one record, so a
+lesson costs a few hundred tokens a record.
 """
 
 from __future__ import annotations

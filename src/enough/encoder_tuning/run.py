@@ -39,6 +39,7 @@ from enough.tuning.people import deal_out
 
 log = logging.getLogger(__name__)
 _BLOCK = 1 << 20  # bytes read at a time
+_FEWEST_TO_JUDGE = 30  # held-out requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +161,8 @@ class EncoderTuneRun:
         before = self._measured(reader, held)
         losses = fit(reader, in_units(fitted, units), in_units(held, units), config, on_step)
         after = self._measured(reader, held)
+        if len(held) < _FEWEST_TO_JUDGE:
+            log.warning("measured on %d requests: too few to tell whether it helps", len(held))
         if after[-1].gain <= before[-1].gain:
             log.warning(
                 "tuned, the record most like the request is worth %+.3f to users it was not tuned "

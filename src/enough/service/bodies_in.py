@@ -1,8 +1,7 @@
 """The body of a request, whole and never larger than allowed.
 
-In: an ASGI request. Out: the same request with its body in
-memory, or a `ProblemError` with 413 or 408. Nothing is parsed before all of it is there, and a
-sender who is too slow is given up.
+In: an ASGI request. Out: the same request with its body in memory, or a `ProblemError` with 413
+or 408. Nothing is parsed before all of it is there, and a sender who is too slow is given up.
 """
 
 from __future__ import annotations

@@ -123,6 +123,7 @@ def deal_out(dataset: Dataset, config: Dealing) -> Dealt:
         raise DataError(
             f"{dataset.task.name} has {len(users)} users in {config.split!r}; tuning needs at "
             f"least {_FEWEST + 1}, of whom {_FEWEST} are held out; give more users"
+            + (f", or draw more than requests = {config.requests}" if config.requests else "")
         )
     count = min(max(_FEWEST, round(config.held_out * len(users))), len(users) - 1)
     rng = np.random.default_rng((_HELD_OUT, config.seed))
