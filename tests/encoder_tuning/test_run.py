@@ -108,7 +108,7 @@ def test_the_same_run_finds_it_and_another_one_is_refused(
 ) -> None:
     out, about = tuned
     assert tune(base, out, world(160)) == about
-    with pytest.raises(ConfigError, match=r"another setting of epochs"):
+    with pytest.raises(ConfigError, match=r"another setting of config\.epochs"):
         tune(base, out, world(160), epochs=2)
     with pytest.raises(ConfigError, match=r"another setting of data\.Toy"):
         tune(base, out, world(20))

@@ -75,7 +75,9 @@ class TrainRun:
                 f"{self.out}: is there, but no controller of `enough train`; name another folder"
             )
         if name := first_difference(read_json(self.out / SETTINGS), self._settings):
-            raise ConfigError(f"{self.out}: was trained with another setting of {name}")
+            raise ConfigError(
+                f"{self.out}: was trained with another setting of {name}; name another folder"
+            )
         return True
 
     def run(self, load: Callable[[], Encoder], on_step: OnStep = silent) -> dict[str, Any]:

@@ -136,8 +136,7 @@ class EncoderTuneRun:
         about = read_json(self.out / TUNING_FILE)
         if (name := first_difference(about["settings"], self._settings)) is not None:
             raise ConfigError(
-                f"{self.out}: was tuned with another setting of {name.removeprefix('config.')}; "
-                "name another folder"
+                f"{self.out}: was tuned with another setting of {name}; name another folder"
             )
         return about
 

@@ -72,7 +72,9 @@ def train_method(
             raise ConfigError(f"{out}: is there, but no trained method; name another folder")
         found = read_json(out / MADE_FROM)
         if name := first_difference(found["settings"], made_from):
-            raise ConfigError(f"{out}: was trained with another setting of {name}")
+            raise ConfigError(
+                f"{out}: was trained with another setting of {name}; name another folder"
+            )
         report: dict[str, Any] = found["report"]
         return report
     settings: TrainableConfig = line.settings

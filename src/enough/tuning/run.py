@@ -112,7 +112,9 @@ class TuneRun:
             raise ConfigError(f"{self.out}: is there, but no adapter of ours; name another folder")
         about = read_json(self.out / TUNING_FILE)
         if (name := first_difference(about["settings"], self._settings)) is not None:
-            raise ConfigError(f"{self.out}: was tuned with another setting of {name}")
+            raise ConfigError(
+                f"{self.out}: was tuned with another setting of {name}; name another folder"
+            )
         return about
 
     def _pools(
