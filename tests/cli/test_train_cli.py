@@ -156,6 +156,8 @@ def test_errors_name_what_is_wrong(
     settings.write_text("folds = 2\n")
     with pytest.raises(ConfigError, match="folds must be at least 3"):
         train(labels, log, tmp_path / "c", "--config", settings)
+    with pytest.raises(ConfigError, match="one folder per task"):
+        train(labels, log, tmp_path / "c", log)
     with pytest.raises(DataError, match="nowhere: there is no such folder"):
         train(tmp_path / "nowhere", log, tmp_path / "c")
     lines = (log / "train.jsonl").read_text().splitlines(keepends=True)

@@ -29,6 +29,7 @@ from enough.controller.train_run import summary, train
 from enough.controller.unfinished_training import SETTINGS, remove_unfinished, require_settings
 from enough.controller.walks import Walks, write_walks
 from enough.data.digest import dataset_digest
+from enough.data.folders import require_one_per_task
 from enough.errors import ConfigError
 from enough.labels.folder import LabelFolder, checksum
 from enough.progress import OnStep, silent
@@ -47,6 +48,7 @@ class TrainRun:
     ) -> None:
         folder = LabelFolder(labels)
         folder.require_finished()
+        require_one_per_task(datasets)
         self.config = config
         self.out = out
         self._labels = labels

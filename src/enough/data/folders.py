@@ -34,7 +34,12 @@ def datasets_of(folders: Sequence[Path], world: WorldConfig) -> list[Dataset]:
     if not folders:
         return list(make_world(world).datasets.values())
     found = [read_folder(folder) for folder in folders]
-    names = [dataset.task.name for dataset in found]
-    if len(set(names)) < len(names):
-        raise ConfigError(f"data: one folder per task, please; given: {', '.join(names)}")
+    require_one_per_task(found)
     return found
+
+
+def require_one_per_task(datasets: Sequence[Dataset]) -> None:
+    """Refuse data sets of one task twice: things are looked up by the task's name."""
+    names = [dataset.task.name for dataset in datasets]
+    if len(set(names)) < len(names):
+        raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")

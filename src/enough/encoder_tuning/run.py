@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from enough.data.folders import require_one_per_task
 from enough.data.leakage import LeakageControls
 from enough.encoder_tuning.config import EncoderTuneConfig
 from enough.encoder_tuning.distilling import Reader
@@ -71,9 +72,7 @@ class EncoderTuneRun:
         out: Path,
         source: str = "own logs",
     ) -> None:
-        names = [dataset.task.name for dataset in datasets]
-        if len(set(names)) < len(names):
-            raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")
+        require_one_per_task(datasets)
         self.config = config
         self.out = out
         self._source = source

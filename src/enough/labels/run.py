@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from enough.data.digest import dataset_digest
+from enough.data.folders import require_one_per_task
 from enough.data.splits import draw_examples
 from enough.errors import ConfigError, DataError
 from enough.labels.chunk import ChunkJob
@@ -53,9 +54,7 @@ class LabelRun:
         folder: Path,
         visits: Visits | None = None,
     ) -> None:
-        names = [dataset.task.name for dataset in datasets]
-        if len(set(names)) < len(names):
-            raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")
+        require_one_per_task(datasets)
         self.config = config
         self.folder = LabelFolder(folder)
         self.chunks = [chunk for dataset in datasets for chunk in _chunks(dataset, config)]

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from enough.data.folders import require_one_per_task
 from enough.data.leakage import LeakageControls
 from enough.errors import ConfigError, DataError
 from enough.generators.config import GeneratorConfig
@@ -59,9 +60,8 @@ class TuneRun:
             source: of the data, in words.
             beside: made-up people of any of these tasks, or of others, who are tuned on, too.
         """
+        require_one_per_task(datasets)
         names = [dataset.task.name for dataset in datasets]
-        if len(set(names)) < len(names):
-            raise ConfigError(f"one folder per task, please; given: {', '.join(names)}")
         self.config = config
         self.out = out
         self._source = source
