@@ -67,8 +67,9 @@ def train(
     from enough.errors import ConfigError
 
     if method != "enough":
-        of_enough = {"beta": beta, "lambda": lambda_, "kind": kind, "chooser": chooser}
-        of_enough["encoder"] = encoder
+        of_enough: dict[str, object] = {
+            "beta": beta, "lambda": lambda_, "kind": kind, "chooser": chooser, "encoder": encoder
+        }  # fmt: skip
         for name, value in of_enough.items():
             if value is not None:
                 raise ConfigError(f"--{name} is for ENOUGH's controller, not for {method!r}")
