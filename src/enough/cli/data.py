@@ -171,7 +171,7 @@ def requests(
         return
     for file, count in zip(written, counts.values(), strict=True):
         typer.echo(f"{file}: {count:,} requests")
-    typer.echo(f"{made.users:,} users have one; {made.left_out:,} have too few records")
+    typer.echo(f"{made.users:,} users have a request; {made.left_out:,} have too few records")
     if made.undated:
         typer.echo(
             f"{made.undated:,} requests have no date and may see what came later: put dates on "

@@ -128,4 +128,5 @@ def _print_request(rows: Sequence[LengthRow], examples: Sequence[Example]) -> No
     console.print(f"  reference  {escape(one_line(example.reference, 240))}")
     for row in chosen:
         shown = escape(one_line(row.answer, 44))
-        console.print(f"  {row.length:>2} records {row.tokens:>5} tokens {row.gain:+.2f}  {shown}")
+        records = "record " if row.length == 1 else "records"
+        console.print(f"  {row.length:>2} {records} {row.tokens:>5} tokens {row.gain:+.2f}  {shown}")
