@@ -173,7 +173,8 @@ def test_a_folder_becomes_one_that_everything_reads(log: Path) -> None:
 
 def test_in_words(log: Path) -> None:
     text = run("data", "requests", log, "--wording", WORDING, "--dev", 2, "--train", 0)
-    assert "dev.jsonl: 2 requests" in text and "1 users have a request; 1 have too few records" in text
+    assert "dev.jsonl: 2 requests" in text
+    assert "1 users have a request; 1 have too few records" in text
     assert not (log / "train.jsonl").exists()
 
 

@@ -129,4 +129,6 @@ def _print_request(rows: Sequence[LengthRow], examples: Sequence[Example]) -> No
     for row in chosen:
         shown = escape(one_line(row.answer, 44))
         records = "record " if row.length == 1 else "records"
-        console.print(f"  {row.length:>2} {records} {row.tokens:>5} tokens {row.gain:+.2f}  {shown}")
+        console.print(
+            f"  {row.length:>2} {records} {row.tokens:>5} tokens {row.gain:+.2f}  {shown}"
+        )

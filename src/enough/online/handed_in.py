@@ -76,6 +76,6 @@ def _with_moment(dated: _Dated, name: str) -> _Dated:
         return replace(dated, moment=parse_moment(dated.date))
     except ValueError as error:
         raise DataError(
-            f"{name}: not a time: {error}; use 2012, 2012-05-30 or an ISO 8601 time, or leave it out",
+            f"{name}: not a time: {error}; use 2012, 2012-05-30 or ISO 8601, or leave it out",
             field="date",
         ) from None
