@@ -349,8 +349,9 @@ def test_what_was_probably_not_meant_is_noted() -> None:
     examples = tuple(Example(replace(one, id=str(n)), "comedy") for n, one in enumerate(asked))
     notes = check_dataset(Dataset(task, histories, {"dev": examples}), LeakageControls()).notes
     assert [note.split(" ")[:3] for note in notes] == [
-        ["1", "of", "2"],
-        ["1", "of", "3"],
+        ["1", "of", "2"],  # records without a date
+        ["1", "of", "3"],  # requests without one
+        ["1", "of", "3"],  # of an unknown user
         ["1", "of", "2"],
         ["no", "record", "has"],
     ]

@@ -111,6 +111,9 @@ def test_names_that_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"needs a config\.json"):
         HFGenerator.load(GeneratorConfig(model=str(tmp_path)))
     (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ModelError, match=r"needs a tokenizer\.json"):
+        HFGenerator.load(GeneratorConfig(model=str(tmp_path)))
+    (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot load"):
         HFGenerator.load(GeneratorConfig(model=str(tmp_path)))
 
