@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from enough.cli import tune as command
 from enough.errors import ConfigError, DataError, UnknownNameError
+from tests.cli.tweets import write_talkers_log
 from tests.conftest import TinyModel
-from tests.data.world import write_tweet_log
 from tests.retrieval.tiny import BagEncoder
 from tests.tuning.toys import WORDS, save_toy
 
@@ -41,9 +41,7 @@ def settings(tmp_path: Path, tiny_model: TinyModel) -> Path:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    tweets = {f"u{n}": [f"{WORDS[n]} about {i}" for i in range(4)] for n in range(20)}
-    answers = [(f"u{n}", f"{WORDS[n]} say") for n in range(20)]
-    return write_tweet_log(tmp_path / "LaMP_7", tweets, answers)
+    return write_talkers_log(tmp_path, WORDS)
 
 
 def run(*arguments: object) -> str:

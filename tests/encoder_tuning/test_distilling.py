@@ -63,9 +63,13 @@ def test_portions_change_no_gradient(tmp_path: Path, together: int) -> None:
     whole = read(tmp_path)
     reader.loss(LESSONS, 1.0, together).backward()  # type: ignore[no-untyped-call]
     whole.loss(LESSONS, 1.0, 100).backward()  # type: ignore[no-untyped-call]
+    learnt = 0
     for (name, one), other in zip(reader.named_parameters(), whole.parameters(), strict=True):
+        assert (one.grad is None) == (other.grad is None), name
         if one.grad is not None and other.grad is not None:
             torch.testing.assert_close(one.grad, other.grad, atol=1e-6, rtol=1e-4, msg=name)
+            learnt += bool(other.grad.any())
+    assert learnt > 20
 
 
 def test_fewer_texts_together_take_less_memory(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from enough.data.leakage import LeakageControls
 from enough.encoder_tuning.config import EncoderTuneConfig
 from enough.encoder_tuning.run import EncoderTuneRun
 from enough.errors import ConfigError, DataError, UnknownNameError
+from enough.generators.config import GeneratorConfig
 from enough.generators.fake import FakeGenerator
 from enough.records import Dataset, Example, Record, Request
 from enough.retrieval.encoders import encoder_spec, load_encoder
@@ -103,6 +104,19 @@ def test_another_base_of_the_same_name_is_another_setting(tmp_path: Path) -> Non
         tune(bases[1], tmp_path / "out", epochs=1)
 
 
+def test_another_adapter_of_the_same_name_is_another_setting(
+    base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapters = [tmp_path / name / "adapter" for name in "ab"]
+    for number, adapter in enumerate(adapters):
+        adapter.mkdir(parents=True)
+        (adapter / "adapter_config.json").write_text(f'{{"r": {number}}}')
+    monkeypatch.chdir(tmp_path)
+    tune(base, tmp_path / "out", epochs=1, generator=GeneratorConfig(adapter=Path("a/adapter")))
+    with pytest.raises(ConfigError, match=r"another setting of made_from\.adapter"):
+        tune(base, tmp_path / "out", epochs=1, generator=GeneratorConfig(adapter=Path("b/adapter")))
+
+
 def test_the_same_run_finds_it_and_another_one_is_refused(
     tuned: tuple[Path, dict[str, Any]], base: Path, tmp_path: Path
 ) -> None:
@@ -132,7 +146,7 @@ def test_no_histories_teach_nothing(base: Path, tmp_path: Path) -> None:
     bare = Dataset(TASK, dict.fromkeys(bare.histories, ()), bare.splits)
     with pytest.raises(DataError, match="no request is left"):
         tune(base, tmp_path / "out", bare)
-    assert not (tmp_path / "out").exists()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_damaged_spec_is_named(tuned: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:

@@ -300,6 +300,6 @@ def test_a_folder_named_like_a_known_encoder(
 def test_where_an_encoder_lies(tmp_path: Path) -> None:
     assert located_encoder(None) is located_encoder("minilm") is None
     assert located_encoder("bge-m3") == "bge-m3"
-    assert located_encoder(tmp_path) == str(tmp_path)  # type: ignore[arg-type]
+    assert located_encoder(tmp_path) == str(tmp_path)
     with pytest.raises(ConfigError, match="a name or a folder, not 3"):
         located_encoder(3)  # type: ignore[arg-type]

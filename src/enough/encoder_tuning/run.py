@@ -101,11 +101,12 @@ class EncoderTuneRun:
             return self._finished()
         unfinished = self.out.with_name(f"{self.out.name}.unfinished")
         with held_folder(unfinished):  # before anything slow: it may be another run's
-            if self.out.exists():  # another run has just made it
-                return self._finished()
-            found = self._made(stages, load, on_step)
-            shutil.rmtree(unfinished)
-        return found
+            try:
+                if self.out.exists():  # another run has just made it
+                    return self._finished()
+                return self._made(stages, load, on_step)
+            finally:
+                shutil.rmtree(unfinished)
 
     def _made(
         self,
@@ -204,16 +205,16 @@ class EncoderTuneRun:
 
 def _made_from(config: EncoderTuneConfig) -> dict[str, str | None]:
     """Digests of what lies in folders here, whose names do not say what is in them."""
-    adapter = config.generator.adapter
+    encoder, adapter = config.retrieval.encoder, config.generator.adapter
     return {
-        "encoder": _digest(Path(config.retrieval.encoder or "")),
+        "encoder": None if encoder is None else _digest(Path(encoder)),
         "adapter": None if adapter is None else _digest(locate_adapter(adapter)),
     }
 
 
 def _digest(folder: Path) -> str | None:
     """Of a model's own files, in the order of their names; None for a name that is no folder."""
-    if not (folder.is_absolute() and folder.is_dir()):
+    if not folder.is_dir():
         return None
     found = hashlib.blake2b(digest_size=16)
     for path in sorted(folder.iterdir()):

@@ -104,14 +104,14 @@ def load_encoder(
     return TransformerEncoder.load(chosen, device, precision)
 
 
-def located_encoder(name: str | None) -> str | None:
+def located_encoder(name: str | Path | None) -> str | None:
     """The same encoder under the one name that settings keep: None for the default one.
 
     A folder gets its full path, so that it is found from elsewhere, too, and however it was spelt.
     """
     if name is None or name == DEFAULT_ENCODER:
         return None
-    if not isinstance(name, str | Path):  # the type says so, but not to everybody
+    if not isinstance(name, str | Path):  # types are not checked for everybody
         raise ConfigError(f"encoder must be a name or a folder, not {name!r}")
     name = str(name)
     folder = Path(name).expanduser()

@@ -47,8 +47,8 @@ class Lora:
     def uncopied(self) -> AbstractContextManager[None]:
         """Inside, updates take their inputs as they come.
 
-        peft makes float32 of them first. Under autocast that is rounded off again at once, and
-        costs a third of a step.
+        peft makes float32 of them first. Under autocast that is rounded off again at once: time
+        spent for nothing.
         """
         from peft.helpers import disable_input_dtype_casting  # noqa: PLC0415 (an extra)
 
