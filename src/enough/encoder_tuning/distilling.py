@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.checkpoint import checkpoint
@@ -36,11 +38,12 @@ class Reader(nn.Module):
         self.offset = nn.Parameter(torch.full((len(tasks),), _APART))
         self._tasks = {name: number for number, name in enumerate(tasks)}
         self._tokens = TextTokens(tokenizer, spec.max_length)
+        self._rows: dict[str, NDArray[np.int64]] = {}  # every epoch reads the same texts
         self._filler = tokenizer.pad_token_id or 0
 
     def directions(self, texts: Sequence[str], together: int) -> Tensor:
         """Unit vectors [len(texts), dim], `together` at a time, like lengths beside each other."""
-        rows = self._tokens.rows(texts)
+        rows = self._tokenised(texts)
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
         portions = [
             [rows[place] for place in order[start : start + together]]
@@ -64,10 +67,10 @@ class Reader(nn.Module):
         texts, places = unique([*asked, *told])
         vectors = self.directions(texts, together)[torch.tensor(places, device=self.device)]
         queries, records = vectors[: len(asked)], vectors[len(asked) :]
-        sizes = [len(one.records) for one in lessons]
-        parts = torch.split(records, sizes)
+        sizes = torch.tensor([len(one.records) for one in lessons], device=self.device)
         # Not a matrix product, which half precision would round more coarsely than gains are.
-        return [(found * query).sum(-1) for query, found in zip(queries, parts, strict=True)]
+        cosines = (records * queries.repeat_interleave(sizes, dim=0)).sum(-1)
+        return list(torch.split(cosines, [len(one.records) for one in lessons]))
 
     def loss(self, lessons: Sequence[Lesson], temperature: float, together: int) -> Tensor:
         """Mean over lessons of the cross-entropy, []."""
@@ -89,17 +92,24 @@ class Reader(nn.Module):
         """Where it is."""
         return self.steepness.device
 
-    def _forward(self, rows: Sequence[Sequence[int]]) -> Tensor:
+    def _tokenised(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        missing = [text for text in texts if text not in self._rows]
+        for text, row in zip(missing, self._tokens.rows(missing), strict=True):
+            self._rows[text] = np.array(row, np.int64)
+        return [self._rows[text] for text in texts]
+
+    def _forward(self, rows: Sequence[NDArray[np.int64]]) -> Tensor:
         longest = max(map(len, rows))
-        ids = torch.full((len(rows), longest), self._filler)
-        mask = torch.zeros((len(rows), longest), dtype=torch.long)
+        ids = np.full((len(rows), longest), self._filler, np.int64)
+        mask = np.zeros((len(rows), longest), np.int64)
         for place, row in enumerate(rows):
             inside = slice(0, len(row)) if self.spec.padding == "right" else slice(-len(row), None)
-            ids[place, inside] = torch.tensor(row)
+            ids[place, inside] = row
             mask[place, inside] = 1
-        ids, mask = ids.to(self.device), mask.to(self.device)
-        hidden = self.model(input_ids=ids, attention_mask=mask).last_hidden_state
-        vectors = pool(hidden.float(), mask, self.spec.pooling)
+        is_read = torch.from_numpy(mask).to(self.device)
+        given = torch.from_numpy(ids).to(self.device)
+        hidden = self.model(input_ids=given, attention_mask=is_read).last_hidden_state
+        vectors = pool(hidden.float(), is_read, self.spec.pooling)
         return nn.functional.normalize(vectors, dim=-1)
 
 

@@ -23,12 +23,14 @@ from enough.errors import ModelError
 from enough.progress import OnStep, silent
 from enough.tuning.fit import reproducible
 from enough.tuning.schedule import Schedule
+from enough.tuning.stepping import StepLosses
 
 _READING_RATE = 0.05  # of a and b: two numbers a task, which have far to go
 _DECAY = 0.01
 _LONGEST_GRADIENT = 1.0
 _ROUNDS = 100  # of a and b alone; they need a dozen
-_NOT_A_NUMBER = "the loss is not a number; lower learning_rate"
+_SHOWN = 20  # steps whose mean loss is shown
+_ADVICE = "lower learning_rate"
 
 
 def fit(
@@ -53,12 +55,14 @@ def fit(
         with _read_at_its_best(reader, lessons, config):
             found = [judged(reader, chosen_on, config)]
             best, kept = found[0], copy.deepcopy(reader.state_dict())
+        losses = StepLosses(schedule.steps, reader.device, _ADVICE)
         for step in range(schedule.steps):
             torch.manual_seed(schedule.torch_seed(step))
             _, places = schedule.members(step)
             some = [lesson for place in places for lesson in users[place]]
-            loss = optimiser.step(some, schedule.rate(step))
-            on_step("tuning the encoder", step + 1, schedule.steps, f"loss {loss:.3f}")
+            losses.add(optimiser.step(some, schedule.rate(step)))
+            shown = f"loss {losses.recent(_SHOWN):.3f}"
+            on_step("tuning the encoder", step + 1, schedule.steps, shown)
             if (step + 1) % schedule.steps_per_epoch == 0:
                 found.append(judged(reader, chosen_on, config))
                 if found[-1] < best:
@@ -120,22 +124,19 @@ class _Optimiser:
             ]
         )
 
-    def step(self, lessons: Sequence[Lesson], rate: float) -> float:
-        """One step at this rate; the mean loss before it."""
+    def step(self, lessons: Sequence[Lesson], rate: float) -> Tensor:
+        """One step at this rate; the mean loss before it, []."""
         reader, config = self._reader, self._config
         reader.train()
         self._adam.zero_grad(set_to_none=True)
         with _half_precision(reader):
             loss = reader.loss(lessons, config.temperature, config.texts)
-        value = float(loss.detach())
-        if not math.isfinite(value):
-            raise ModelError(_NOT_A_NUMBER)
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(reader.parameters(), _LONGEST_GRADIENT)
         encoder, reading = self._adam.param_groups
         encoder["lr"], reading["lr"] = rate, rate / config.learning_rate * _READING_RATE
         self._adam.step()
-        return value
+        return loss.detach()
 
 
 @torch.no_grad()
@@ -149,7 +150,7 @@ def judged(reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig)
         losses.append(float(loss) * len(some))
     mean = float(np.sum(losses)) / len(lessons)
     if not math.isfinite(mean):
-        raise ModelError(_NOT_A_NUMBER)
+        raise ModelError(f"the loss is not a number; {_ADVICE}")
     return mean
 
 

@@ -20,6 +20,7 @@ from enough.prompts.prompter import Prompter
 from enough.prompts.serialise import record_text
 from enough.protocols import Floats, Generator, ScoredSequence
 from enough.retrieval.pools import PooledExample
+from enough.tuning.stepping import made_ahead
 
 _TOGETHER = 64  # requests scored in one call
 
@@ -49,8 +50,13 @@ def rate(
     """Lessons of one task; requests with no record that fits teach nothing and are left out."""
     prompter = Prompter(generator.tokenizer)
     found: list[Lesson] = []
-    for start in range(0, len(pools), _TOGETHER):
-        some = [_sequences(one, prompter, generator.window) for one in pools[start:][:_TOGETHER]]
+
+    def tokenised(start: int) -> list[tuple[list[int], list[ScoredSequence]]]:
+        together = pools[start : start + _TOGETHER]
+        return [_sequences(one, prompter, generator.window) for one in together]
+
+    starts = range(0, len(pools), _TOGETHER)
+    for start, some in zip(starts, made_ahead(tokenised, starts), strict=True):
         scores = generator.score([sequence for _, ones in some for sequence in ones])
         ends = np.cumsum([len(ones) for _, ones in some])
         for pooled, (kept, _), values in zip(

@@ -8,26 +8,29 @@ with the same bits on the same machine.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.utils import deterministic
 
-from enough.errors import ModelError
 from enough.generators.causal_lm import CausalLM
 from enough.generators.compiled_layers import CompiledLayers, layers_of
 from enough.progress import OnStep, silent
+from enough.protocols import ScoredSequence
 from enough.tuning.config import TuneConfig
 from enough.tuning.lora import Lora
 from enough.tuning.loss import summed_loss
 from enough.tuning.samples import Samples
 from enough.tuning.schedule import Schedule, passes
 from enough.tuning.state_files import UnfinishedRun
+from enough.tuning.stepping import StepLosses, made_ahead
 
 _SHOWN = 20  # steps whose mean loss is shown
+_ADVICE = 'lower learning_rate, or set generator.dtype = "float32"'
 
 
 def fit(
@@ -42,22 +45,22 @@ def fit(
     """Make all steps, or those that are left; returns the mean loss of each, [steps]."""
     stepper = _Stepper(lm, lora, samples, config)
     steps = stepper.schedule.steps
-    losses = torch.zeros(steps)
-    done = state.restore(lora.weights, stepper.optimiser)
-    first = 0 if done is None else len(done)
-    if done is not None:
-        losses[:first] = done
+    losses = StepLosses(steps, lm.device, _ADVICE)
+    first = 0
+    if (done := state.restore(lora.weights, stepper.optimiser)) is not None:
+        losses.restore(done)
+        first = len(done)
+    left = range(first, steps)
     lora.dropping_out(True)
     with reproducible(lm.device), _fast(lm, lora, config):
-        for step in range(first, steps):
-            losses[step] = stepper.step(step)
+        for step, sequences in zip(left, made_ahead(stepper.sequences, left), strict=True):
+            losses.add(stepper.step(step, sequences))
             so_far = step + 1
             if so_far % config.save_every == 0 or so_far == steps:
-                state.save(lora.weights, stepper.optimiser, losses[:so_far])
-            recent = losses[max(0, so_far - _SHOWN) : so_far].mean()
-            on_step("tuning", so_far, steps, f"loss {recent:.3f}")
+                state.save(lora.weights, stepper.optimiser, losses.so_far())
+            on_step("tuning", so_far, steps, f"loss {losses.recent(_SHOWN):.3f}")
     lora.dropping_out(False)
-    found: NDArray[np.float32] = losses.numpy()
+    found: NDArray[np.float32] = losses.so_far().numpy()
     return found
 
 
@@ -73,11 +76,14 @@ class _Stepper:
         self.schedule = Schedule.of(len(samples), config)
         self.optimiser = torch.optim.AdamW(self._weights, lr=config.learning_rate, weight_decay=0.0)
 
-    def step(self, number: int) -> float:
-        """Accumulate the gradient over the passes of a step, then move; the mean loss."""
-        torch.manual_seed(self.schedule.torch_seed(number))
+    def sequences(self, number: int) -> list[ScoredSequence]:
+        """What a step learns from."""
         epoch, members = self.schedule.members(number)
-        sequences = [self._samples.sequence(int(place), epoch) for place in members]
+        return [self._samples.sequence(int(place), epoch) for place in members]
+
+    def step(self, number: int, sequences: Sequence[ScoredSequence]) -> Tensor:
+        """Accumulate the gradient over the passes of a step, then move; the mean loss, []."""
+        torch.manual_seed(self.schedule.torch_seed(number))
         self.optimiser.zero_grad(set_to_none=True)
         loss = torch.zeros((), device=self._lm.device)
         for batch in passes(sequences, self._pass_tokens):
@@ -89,12 +95,7 @@ class _Stepper:
         for group in self.optimiser.param_groups:
             group["lr"] = self.schedule.rate(number)
         self.optimiser.step()
-        if not torch.isfinite(loss):
-            raise ModelError(
-                f"the loss of step {number + 1} is not a number; lower learning_rate, or set "
-                'generator.dtype = "float32"'
-            )
-        return float(loss)
+        return loss
 
 
 @contextmanager
