@@ -123,6 +123,67 @@ def test_only_the_adapter_changes(toy_model: Path, tuned: tuple[Path, Any, Any])
     assert all("lora_" in n for n, w in generator.lm.model.named_parameters() if w.requires_grad)
 
 
+def test_a_run_goes_on_from_an_adapter(
+    toy_model: Path, tuned: tuple[Path, Any, Any], tmp_path: Path
+) -> None:
+    first, before, _ = tuned
+    about, _ = tune_toy(toy_model, tmp_path / "more", start=first, learning_rate=1e-9, epochs=1)
+    # Hardly a step was made: what it was measured at is what the first run ended with.
+    assert about["measured"]["before"] == before["measured"]["after"]
+    ends = [row["own"] for row in about["measured"]["after"]]
+    np.testing.assert_allclose(ends, [row["own"] for row in before["measured"]["after"]], atol=1e-3)
+    assert about["settings"]["start"]["name"] == "adapter"
+    assert str(first) not in (tmp_path / "more" / "tuning.json").read_text()
+    assert "Begun with** the adapter `adapter`" in (tmp_path / "more" / "README.md").read_text()
+    assert "start" not in before["settings"]
+    assert "start" not in before["settings"]["config"]
+
+
+def test_it_goes_on_from_the_same_weights_or_not_at_all(
+    toy_model: Path, tuned: tuple[Path, Any, Any], tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    shutil.copytree(tuned[0], first)
+    with pytest.raises(Stopped):
+        tune_toy(toy_model, tmp_path / "more", stop_after(3), start=first)
+    raw = (first / "adapter_model.safetensors").read_bytes()
+    (first / "adapter_model.safetensors").write_bytes(raw[:-1] + bytes([raw[-1] ^ 1]))
+    with pytest.raises(ConfigError, match=r"was begun with another setting of start"):
+        tune_toy(toy_model, tmp_path / "more", start=first)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lora": LoraSettings(rank=2, alpha=8)}, "start: adapter has r 4, this run 2"),
+        (
+            {"lora": LoraSettings(rank=4, alpha=8, modules=("q_proj",))},
+            "start: adapter has target_modules",
+        ),
+    ],
+)
+def test_an_adapter_of_another_shape_is_no_start(
+    toy_model: Path,
+    tuned: tuple[Path, Any, Any],
+    tmp_path: Path,
+    changes: dict[str, Any],
+    message: str,
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        tune_toy(toy_model, tmp_path / "more", start=tuned[0], **changes)
+    assert not (tmp_path / "more").exists()
+
+
+def test_a_start_that_cannot_be_read_is_named(
+    toy_model: Path, tuned: tuple[Path, Any, Any], tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    shutil.copytree(tuned[0], first)
+    (first / "adapter_model.safetensors").write_bytes(b"torn")
+    with pytest.raises(DataError, match=r"adapter_model\.safetensors: cannot be read"):
+        tune_toy(toy_model, tmp_path / "more", start=first)
+
+
 def test_the_same_seed_gives_the_same_bytes(toy_model: Path, tmp_path: Path) -> None:
     for name in ("one", "two"):
         torch.manual_seed(hash(name))  # nobody else's random numbers matter

@@ -56,8 +56,10 @@ Known = dict[Record, Portrait]
 
 def portray(records: Sequence[Record], encoder: Encoder, known: Known) -> list[Portrait]:
     """One for every record, in their order; new ones are added to what is known."""
-    missing = list(dict.fromkeys(record for record in records if record not in known))
-    if missing:
+    try:
+        return [known[record] for record in records]
+    except KeyError:
+        missing = list(dict.fromkeys(record for record in records if record not in known))
         texts = [record_text(record) for record in missing]
         vectors = encoder.encode(texts + [record.action for record in missing], "document")
         known.update(zip(missing, portraits_of(missing, texts, unit_rows(vectors)), strict=True))

@@ -12,16 +12,24 @@ The folder appears when it is whole. No path of this machine is in it.
 
 from __future__ import annotations
 
+import hashlib
+import logging
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 
 from enough.bundled_models import BUNDLED_MODELS, new_folder
-from enough.run_folders import write_json, write_whole
+from enough.errors import ConfigError, DataError
+from enough.generators.config import locate_adapter
+from enough.run_folders import read_json, write_json, write_whole
+from enough.tuning.config import TuneConfig
 from enough.tuning.lora import Lora
 
+log = logging.getLogger(__name__)
 FORMAT = 1
 CONFIG_FILE = "adapter_config.json"
 WEIGHTS_FILE = "adapter_model.safetensors"
@@ -33,7 +41,8 @@ _CARD = """\
 Tuned with `enough tune` so that the model can be personalised: it has learnt what an answer looks
 like, so that a record in the prompt should help for what it says about the user, and not otherwise.
 
-- **Data**: {source}; {requests:,} requests of {tasks}. Profiles of 0 to {max_records} records.
+{start}- **Data**: {source}; {requests:,} requests of {tasks}.
+  Profiles of 0 to {max_records} records.
 - **Measured** on users it was not tuned on, mean negative log-likelihood of a reference token
   without records / with own ones / with as many of others: before {before}; after {after}.
 - **Licence**: {licence}.
@@ -51,6 +60,42 @@ def write_adapter(folder: Path, lora: Lora, about: dict[str, Any]) -> None:
         write_json(unfinished / TUNING_FILE, about)
         write_whole(unfinished / "README.md", _card(about).encode())
         unfinished.chmod(0o755)  # temporary folders are closed to others
+
+
+def start_of(config: TuneConfig) -> dict[str, str] | None:
+    """Name and digest of the adapter a run goes on from; None without one."""
+    if config.start is None:
+        return None
+    with (locate_adapter(config.start) / WEIGHTS_FILE).open("rb") as file:
+        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+    return {"name": config.start.name, "weights": digest.hexdigest()}
+
+
+def read_start(folder: Path, lora: Lora, model: str) -> dict[str, torch.Tensor]:
+    """The updates of an adapter of the same shape.
+
+    Args:
+        folder: of the adapter.
+        lora: what is to go on from it.
+        model: name of the model that is tuned.
+
+    Raises:
+        ConfigError: if it has another shape.
+        DataError: if a file cannot be read.
+    """
+    about, wanted = read_json(folder / CONFIG_FILE), peft_config(lora, model)
+    for name in ("peft_type", "r", "lora_alpha", "target_modules"):
+        theirs, ours = about.get(name), wanted[name]
+        if isinstance(theirs, list):
+            theirs = sorted(theirs)
+        if theirs != ours:
+            raise ConfigError(f"start: {folder.name} has {name} {theirs!r}, this run {ours!r}")
+    if (base := about.get("base_model_name_or_path")) != model:
+        log.warning("start: %s was made for %s; if that is not %s, stop", folder.name, base, model)
+    try:
+        return load_file(folder / WEIGHTS_FILE)
+    except (OSError, SafetensorError) as error:
+        raise DataError(f"cannot be read ({error})", path=folder / WEIGHTS_FILE) from None
 
 
 def peft_config(lora: Lora, model: str) -> dict[str, Any]:
@@ -84,8 +129,10 @@ def _card(about: dict[str, Any]) -> str:
     model, requests = about["base_model"], about["requests"]["fitted"]
     bundled = BUNDLED_MODELS.get(model)
     licence = bundled.licence if bundled else f"that of {model} and of the data"
+    start = about["settings"].get("start")
     return _CARD.format(
         model=model,
+        start="" if start is None else f"- **Begun with** the adapter `{start['name']}`.\n",
         source=about["source"],
         requests=sum(requests.values()),
         tasks=", ".join(requests),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from enough.config import as_table, require_at_least
+from enough.config import LATER, as_table, require_at_least
 from enough.data.splits import SliceConfig
 from enough.errors import ConfigError
 from enough.generators.config import GeneratorConfig
@@ -66,6 +67,8 @@ class TuneConfig:
         held_out: share of the users that are never tuned on.
         measured: how many of their requests are measured before and after, per task.
         save_every: steps between two points from which a killed run goes on.
+        start: an adapter to go on from, a folder or the name of a bundled one; `lora` must say the
+            shape it has. None begins with updates that change nothing.
     """
 
     split: Literal["tune", "train"] = "tune"
@@ -82,6 +85,7 @@ class TuneConfig:
     held_out: float = 0.1
     measured: int = 50
     save_every: int = 50
+    start: Path | None = field(default=None, metadata=LATER)
     slices: SliceConfig = field(default_factory=SliceConfig)
     retrieval: RetrievalConfig = field(default_factory=RetrievalConfig)
     generator: GeneratorConfig = field(default_factory=GeneratorConfig)
@@ -99,7 +103,10 @@ class TuneConfig:
         if self.generator.is_elsewhere:
             raise ConfigError("generator: tuning changes weights, so transformers must run it here")
         if self.generator.adapter is not None:
-            raise ConfigError("generator.adapter: tuning starts from a model without an adapter")
+            raise ConfigError(
+                "generator.adapter: tuning starts from a model without an adapter; to go on from "
+                "one, name it as start"
+            )
         if self.generator.dtype == "float16":
             raise ConfigError("generator.dtype: tuning knows float32 and bfloat16, not float16")
 
@@ -108,6 +115,7 @@ class TuneConfig:
         """Everything the adapter depends on, as plain values without paths of this machine."""
         table: dict[str, Any] = as_table(self)
         del table["save_every"], table["generator"]
+        table.pop("start", None)
         table["generator"] = {
             "model": model_name(self.generator.model),
             "dtype": self.generator.dtype,

@@ -43,6 +43,23 @@ class Lora:
             name: weight for name, weight in self._model.named_parameters() if weight.requires_grad
         }
         self._check(lm)
+        self.dropping_out(False)
+
+    def begin_with(self, tensors: dict[str, torch.Tensor]) -> None:
+        """Take over updates as peft saves them; see `adapter_files.read_start`."""
+        from peft import set_peft_model_state_dict  # noqa: PLC0415 (an extra)
+
+        if len(tensors) != len(self.weights):
+            raise ConfigError(
+                f"start: it has {len(tensors)} weights, updates of this model {len(self.weights)}"
+            )
+        try:
+            result: Any = set_peft_model_state_dict(self._model, tensors)
+        except RuntimeError as error:  # of other shapes
+            raise ConfigError(f"start: it does not fit the model ({error})") from None
+        if result.unexpected_keys:
+            name = result.unexpected_keys[0]
+            raise ConfigError(f"start: the model has no place for its weight {name!r}")
 
     def uncopied(self) -> AbstractContextManager[None]:
         """Inside, updates take their inputs as they come.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from enough.data.folders import require_one_per_task
 from enough.data.leakage import LeakageControls
 from enough.errors import ConfigError, DataError
-from enough.generators.config import GeneratorConfig
+from enough.generators.config import GeneratorConfig, locate_adapter
 from enough.generators.hf import HFGenerator
 from enough.model_names import model_name
 from enough.progress import OnStep, silent
@@ -27,7 +27,14 @@ from enough.protocols import Retriever
 from enough.records import Dataset, Example
 from enough.retrieval.pools import PooledExample, collect_pools
 from enough.run_folders import first_difference, held_folder, read_json, write_json
-from enough.tuning.adapter_files import FORMAT, TUNING_FILE, versions, write_adapter
+from enough.tuning.adapter_files import (
+    FORMAT,
+    TUNING_FILE,
+    read_start,
+    start_of,
+    versions,
+    write_adapter,
+)
 from enough.tuning.config import TuneConfig
 from enough.tuning.fit import fit, keep_sums_in_order
 from enough.tuning.held_out import Trio, as_rows, held_out_trios, measure
@@ -67,13 +74,15 @@ class TuneRun:
         self._source = source
         self._dealt = [deal_out(dataset, config) for dataset in (*datasets, *beside)]
         self._names = [*names, *(f"{dataset.task.name}, made up" for dataset in beside)]
-        self._settings = {
+        self._settings: dict[str, Any] = {
             "format": FORMAT,
             "config": config.of_result,
             "data": {
                 name: dealt.digest for name, dealt in zip(self._names, self._dealt, strict=True)
             },
         }
+        if (start := start_of(config)) is not None:
+            self._settings["start"] = start
 
     def run(
         self,
@@ -100,6 +109,9 @@ class TuneRun:
             generator = load()
             # Before anything slow: it may find that the settings do not suit the model.
             lora = Lora(generator.lm, self.config.lora, self.config.seed)
+            if (start := self.config.start) is not None:
+                model = model_name(self.config.generator.model)
+                lora.begin_with(read_start(locate_adapter(start), lora, model))
             controls, retriever = stages()
             fitted = [self._pools(d, d.fitted, controls, retriever, on_step) for d in self._dealt]
             held = [self._pools(d, d.held_out, controls, retriever, on_step) for d in self._dealt]
