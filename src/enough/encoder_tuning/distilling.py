@@ -9,6 +9,7 @@ likeness says by itself, without the rest of the pool, whether a record is worth
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,25 @@ from enough.retrieval.ranking import unique
 from enough.retrieval.text_tokens import TextTokens
 from enough.retrieval.transformer_encoder import pool
 
+_LESSONS = 128  # read together where nothing is learnt
 _STEEP, _APART = 10.0, -5.0  # a and b before anything is learnt: no record where the cosine is .5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Lessons side by side, filled up to the longest.
+
+    Attributes:
+        tasks: number of each one's task, [b].
+        cosines: of its records with its query, [b, n].
+        gains: of the same, [b, n].
+        counts: how many records it has, [b].
+    """
+
+    tasks: Tensor
+    cosines: Tensor
+    gains: Tensor
+    counts: Tensor
 
 
 class Reader(nn.Module):
@@ -80,12 +99,22 @@ class Reader(nn.Module):
         self, lessons: Sequence[Lesson], cosines: Sequence[Tensor], temperature: float
     ) -> Tensor:
         """The same of cosines that are known, [len(records)] for each lesson."""
-        tasks = torch.tensor([self._tasks[one.task] for one in lessons], device=self.device)
-        rows = pad_sequence([one.float() for one in cosines], batch_first=True)
-        scores = self.steepness[tasks, None] * rows + self.offset[tasks, None]
-        gains = pad_sequence([torch.from_numpy(one.gains) for one in lessons], batch_first=True)
-        counts = torch.tensor([len(one.gains) for one in lessons], device=self.device)
-        return worth_loss(scores, gains.to(self.device), counts, temperature).mean()
+        return self.loss_of_rows(self.rows_of(lessons, cosines), temperature)
+
+    def rows_of(self, lessons: Sequence[Lesson], cosines: Sequence[Tensor]) -> Rows:
+        """Lessons and their cosines side by side."""
+        gains = [torch.from_numpy(one.gains) for one in lessons]
+        return Rows(
+            tasks=torch.tensor([self._tasks[one.task] for one in lessons], device=self.device),
+            cosines=pad_sequence([one.float() for one in cosines], batch_first=True),
+            gains=pad_sequence(gains, batch_first=True).to(self.device),
+            counts=torch.tensor([len(one.gains) for one in lessons], device=self.device),
+        )
+
+    def loss_of_rows(self, rows: Rows, temperature: float) -> Tensor:
+        """Mean over lessons of the cross-entropy, []."""
+        scores = self.steepness[rows.tasks, None] * rows.cosines + self.offset[rows.tasks, None]
+        return worth_loss(scores, rows.gains, rows.counts, temperature).mean()
 
     @property
     def device(self) -> torch.device:
@@ -111,6 +140,15 @@ class Reader(nn.Module):
         hidden = self.model(input_ids=given, attention_mask=is_read).last_hidden_state
         vectors = pool(hidden.float(), is_read, self.spec.pooling)
         return nn.functional.normalize(vectors, dim=-1)
+
+
+@torch.no_grad()
+def likenesses(reader: Reader, lessons: Sequence[Lesson], together: int) -> list[Tensor]:
+    """Cosines of every lesson's records with its query, lessons beside each other read together."""
+    reader.eval()
+    starts = range(0, len(lessons), _LESSONS)
+    blocks = (lessons[start : start + _LESSONS] for start in starts)
+    return [found for some in blocks for found in reader.likeness(some, together)]
 
 
 def worth_loss(scores: Tensor, gains: Tensor, counts: Tensor, temperature: float) -> Tensor:

@@ -12,12 +12,11 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from enough.encoder_tuning.config import EncoderTuneConfig
-from enough.encoder_tuning.distilling import Reader
+from enough.encoder_tuning.distilling import Reader, Rows, likenesses
 from enough.encoder_tuning.lessons import Lesson, by_user
 from enough.errors import ModelError
 from enough.progress import OnStep, silent
@@ -90,21 +89,14 @@ def _read_at_its_best(
 
 def fit_reading(reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig) -> None:
     """Fit a and b alone."""
-    with torch.no_grad(), _half_precision(reader):
-        reader.eval()
-        cosines = [
-            found.float()
-            for some in by_user(lessons)
-            for found in reader.likeness(some, config.texts)
-        ]
-    ordered = [one for some in by_user(lessons) for one in some]
+    rows = _read(reader, lessons, config)
     newton = torch.optim.LBFGS(
         [reader.steepness, reader.offset], max_iter=_ROUNDS, line_search_fn="strong_wolfe"
     )
 
     def closure() -> Tensor:
         newton.zero_grad()
-        loss = reader.loss_of(ordered, cosines, config.temperature)
+        loss = reader.loss_of_rows(rows, config.temperature)
         loss.backward()  # type: ignore[no-untyped-call]
         return loss
 
@@ -142,16 +134,18 @@ class _Optimiser:
 @torch.no_grad()
 def judged(reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig) -> float:
     """Mean loss of lessons that are not trained on."""
-    reader.eval()
-    losses = []
-    for some in by_user(lessons):
-        with _half_precision(reader):
-            loss = reader.loss(some, config.temperature, config.texts)
-        losses.append(float(loss) * len(some))
-    mean = float(np.sum(losses)) / len(lessons)
+    mean = float(reader.loss_of_rows(_read(reader, lessons, config), config.temperature))
     if not math.isfinite(mean):
         raise ModelError(f"the loss is not a number; {_ADVICE}")
     return mean
+
+
+def _read(reader: Reader, lessons: Sequence[Lesson], config: EncoderTuneConfig) -> Rows:
+    """Lessons with their cosines as they are, a user's beside each other: they share texts."""
+    ordered = [one for some in by_user(lessons) for one in some]
+    with _half_precision(reader):
+        cosines = likenesses(reader, ordered, config.texts)
+    return reader.rows_of(ordered, cosines)
 
 
 def _half_precision(reader: Reader) -> AbstractContextManager[None]:

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from enough.encoder_tuning.distilling import Reader
 from enough.encoder_tuning.lessons import Lesson
 from enough.protocols import Floats
 
@@ -38,17 +36,6 @@ class FirstRecord:
     typical: float
     best: float
     order: float
-
-
-@torch.no_grad()
-def likenesses(reader: Reader, lessons: Sequence[Lesson], texts: int) -> list[Floats]:
-    """Of every lesson's records to its query, [len(records)]."""
-    reader.eval()
-    return [
-        cosines.float().cpu().numpy()
-        for lesson in lessons
-        for cosines in reader.likeness([lesson], texts)
-    ]
 
 
 def first_records(lessons: Sequence[Lesson], found: Sequence[Floats]) -> list[FirstRecord]:

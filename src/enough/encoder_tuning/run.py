@@ -20,11 +20,11 @@ import torch
 from enough.data.folders import require_one_per_task
 from enough.data.leakage import LeakageControls
 from enough.encoder_tuning.config import EncoderTuneConfig
-from enough.encoder_tuning.distilling import Reader
+from enough.encoder_tuning.distilling import Reader, likenesses
 from enough.encoder_tuning.fit import fit
 from enough.encoder_tuning.folder import FORMAT, TUNING_FILE, write_encoder
 from enough.encoder_tuning.lessons import Lesson, in_units, rate, typical_gains
-from enough.encoder_tuning.measure import FirstRecord, first_records, likenesses
+from enough.encoder_tuning.measure import FirstRecord, first_records
 from enough.errors import ConfigError, DataError
 from enough.generators.config import locate_adapter
 from enough.model_names import model_name
@@ -186,7 +186,8 @@ class EncoderTuneRun:
         return read_json(self.out / TUNING_FILE)
 
     def _measured(self, reader: Reader, held: Sequence[Lesson]) -> list[FirstRecord]:
-        return first_records(held, likenesses(reader, held, self.config.texts))
+        found = likenesses(reader, held, self.config.texts)
+        return first_records(held, [one.float().cpu().numpy() for one in found])
 
     def _reader(self, base: str, tasks: Sequence[str]) -> tuple[Reader, Any]:
         from transformers import AutoModel  # noqa: PLC0415 (heavy)
