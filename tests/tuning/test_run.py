@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import torch
 
-from enough.errors import ConfigError, DataError, MissingExtraError
+from enough.errors import ConfigError, DataError, MissingExtraError, ModelError
 from enough.generators.compiled_layers import CompiledLayers
 from enough.generators.config import GeneratorConfig
 from enough.generators.hf import HFGenerator
@@ -132,7 +132,7 @@ def test_a_run_goes_on_from_an_adapter(
     assert about["measured"]["before"] == before["measured"]["after"]
     ends = [row["own"] for row in about["measured"]["after"]]
     np.testing.assert_allclose(ends, [row["own"] for row in before["measured"]["after"]], atol=1e-3)
-    assert about["settings"]["start"]["name"] == "adapter"
+    assert about["begun_with"] == "adapter"
     assert str(first) not in (tmp_path / "more" / "tuning.json").read_text()
     assert "Begun with** the adapter `adapter`" in (tmp_path / "more" / "README.md").read_text()
     assert "start" not in before["settings"]
@@ -158,7 +158,7 @@ def test_it_goes_on_from_the_same_weights_or_not_at_all(
         ({"lora": LoraSettings(rank=2, alpha=8)}, "start: adapter has r 4, this run 2"),
         (
             {"lora": LoraSettings(rank=4, alpha=8, modules=("q_proj",))},
-            "start: adapter has target_modules",
+            "start: adapter has updates of",
         ),
     ],
 )
@@ -171,7 +171,33 @@ def test_an_adapter_of_another_shape_is_no_start(
 ) -> None:
     with pytest.raises(ConfigError, match=message):
         tune_toy(toy_model, tmp_path / "more", start=tuned[0], **changes)
-    assert not (tmp_path / "more").exists()
+    assert [path.name for path in tmp_path.iterdir()] == []  # another try is not held up by it
+
+
+@pytest.mark.parametrize("name", ["use_rslora", "alpha_pattern"])
+def test_what_tuning_has_not_is_no_start(
+    toy_model: Path, tuned: tuple[Path, Any, Any], tmp_path: Path, name: str
+) -> None:
+    first = tmp_path / "first"
+    shutil.copytree(tuned[0], first)
+    about = json.loads((first / "adapter_config.json").read_text())
+    about[name] = {"q_proj": 3} if name == "alpha_pattern" else True
+    (first / "adapter_config.json").write_text(json.dumps(about))
+    with pytest.raises(ConfigError, match=f"start: first has {name}"):
+        tune_toy(toy_model, tmp_path / "more", start=first)
+
+
+def test_a_finished_run_does_not_need_its_start_any_more(
+    toy_model: Path, tuned: tuple[Path, Any, Any], tmp_path: Path
+) -> None:
+    first = tmp_path / "first"
+    shutil.copytree(tuned[0], first)
+    about, _ = tune_toy(toy_model, tmp_path / "more", start=first, epochs=1)
+    shutil.rmtree(first)
+    again, loaded = tune_toy(toy_model, tmp_path / "more", start=first, epochs=1)
+    assert (again, loaded) == (about, None)
+    with pytest.raises(ModelError, match="not an adapter folder"):
+        tune_toy(toy_model, tmp_path / "other", start=first, epochs=1)
 
 
 def test_a_start_that_cannot_be_read_is_named(
@@ -182,6 +208,10 @@ def test_a_start_that_cannot_be_read_is_named(
     (first / "adapter_model.safetensors").write_bytes(b"torn")
     with pytest.raises(DataError, match=r"adapter_model\.safetensors: cannot be read"):
         tune_toy(toy_model, tmp_path / "more", start=first)
+    (first / "adapter_model.safetensors").unlink()
+    with pytest.raises(DataError, match=r"adapter_model\.safetensors: cannot be read"):
+        tune_toy(toy_model, tmp_path / "more", start=first)
+    assert [path.name for path in tmp_path.iterdir()] == ["first"]
 
 
 def test_the_same_seed_gives_the_same_bytes(toy_model: Path, tmp_path: Path) -> None:

@@ -41,12 +41,19 @@ def tune(
     from enough.config import load_config
     from enough.data.folders import read_folder
     from enough.tuning.config import TuneConfig
-    from enough.tuning.people import described, made_up_people, made_up_users
+    from enough.tuning.people import (
+        FURTHER_SEED,
+        TUNING_SEED,
+        described,
+        made_up_people,
+        made_up_users,
+    )
     from enough.tuning.run import TuneRun
 
     settings = load_config(config, TuneConfig) if config else TuneConfig()
     counts = made_up_users(users or ([] if data else [_USERS]))
-    people, made_up = made_up_people(counts), described(counts)
+    seed = TUNING_SEED if settings.start is None else FURTHER_SEED
+    people, made_up = made_up_people(counts, seed), described(counts, seed)
     if data:
         source = f"own logs and {made_up}" if people else "own logs"
         require_apart(out, data)

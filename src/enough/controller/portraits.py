@@ -59,10 +59,11 @@ def portray(records: Sequence[Record], encoder: Encoder, known: Known) -> list[P
     try:
         return [known[record] for record in records]
     except KeyError:
-        missing = list(dict.fromkeys(record for record in records if record not in known))
-        texts = [record_text(record) for record in missing]
-        vectors = encoder.encode(texts + [record.action for record in missing], "document")
-        known.update(zip(missing, portraits_of(missing, texts, unit_rows(vectors)), strict=True))
+        pass  # nothing in here: a traceback would show the record
+    missing = list(dict.fromkeys(record for record in records if record not in known))
+    texts = [record_text(record) for record in missing]
+    vectors = encoder.encode(texts + [record.action for record in missing], "document")
+    known.update(zip(missing, portraits_of(missing, texts, unit_rows(vectors)), strict=True))
     return [known[record] for record in records]
 
 

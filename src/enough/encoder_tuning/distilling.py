@@ -86,10 +86,11 @@ class Reader(nn.Module):
         texts, places = unique([*asked, *told])
         vectors = self.directions(texts, together)[torch.tensor(places, device=self.device)]
         queries, records = vectors[: len(asked)], vectors[len(asked) :]
-        sizes = torch.tensor([len(one.records) for one in lessons], device=self.device)
+        counts = [len(one.records) for one in lessons]
+        sizes = torch.tensor(counts, device=self.device)
+        asked_by_each = queries.repeat_interleave(sizes, dim=0, output_size=len(records))
         # Not a matrix product, which half precision would round more coarsely than gains are.
-        cosines = (records * queries.repeat_interleave(sizes, dim=0)).sum(-1)
-        return list(torch.split(cosines, [len(one.records) for one in lessons]))
+        return list(torch.split((records * asked_by_each).sum(-1), counts))
 
     def loss(self, lessons: Sequence[Lesson], temperature: float, together: int) -> Tensor:
         """Mean over lessons of the cross-entropy, []."""

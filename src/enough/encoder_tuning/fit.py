@@ -60,8 +60,7 @@ def fit(
             _, places = schedule.members(step)
             some = [lesson for place in places for lesson in users[place]]
             losses.add(optimiser.step(some, schedule.rate(step)))
-            shown = f"loss {losses.recent(_SHOWN):.3f}"
-            on_step("tuning the encoder", step + 1, schedule.steps, shown)
+            on_step("tuning the encoder", step + 1, schedule.steps, losses.recent(_SHOWN))
             if (step + 1) % schedule.steps_per_epoch == 0:
                 found.append(judged(reader, chosen_on, config))
                 if found[-1] < best:

@@ -34,5 +34,6 @@ class Sizes:
         try:
             return tuple([known[record] for record in records])
         except KeyError:
-            known.update((record, len(self._segment(task, record))) for record in records)
+            pass  # nothing in here: a traceback would show the record
+        known.update((record, len(self._segment(task, record))) for record in records)
         return tuple([known[record] for record in records])

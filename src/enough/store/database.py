@@ -105,12 +105,7 @@ class Database:
         given = values if names is None else [values[name] for name in names]
         found: tuple[Any, ...] | None
         if self.is_sqlite:
-            with self._translated(), self._one_at_a_time:
-                try:
-                    found = self._kept().execute(sql, given).fetchone()
-                except BaseException:
-                    self._let_go()  # who knows in which state it is
-                    raise
+            found = self._row_of_file(sql, given)
         else:
             with self._driver() as driver:
                 found = driver.execute(sql, given).fetchone()
@@ -129,6 +124,19 @@ class Database:
                 driver.autocommit = False
         return found
 
+    def _row_of_file(self, sql: str, given: Any) -> tuple[Any, ...] | None:
+        if not self._one_at_a_time.acquire(timeout=self.config.wait_s):
+            raise StoreBusyError(f"{self.shown}: others are reading; try again")
+        try:
+            with self._translated():
+                found: tuple[Any, ...] | None = self._kept().execute(sql, given).fetchone()
+        except BaseException:
+            self._let_go()  # who knows in which state it is
+            raise
+        finally:
+            self._one_at_a_time.release()
+        return found
+
     def _kept(self) -> Any:
         """The connection for single rows, the pool's no more."""
         if self._row_reader is None:
@@ -138,9 +146,9 @@ class Database:
         return self._row_reader.dbapi_connection
 
     def _let_go(self) -> None:
-        if self._row_reader is not None:
-            self._row_reader.close()
-            self._row_reader = None
+        held, self._row_reader = self._row_reader, None
+        if held is not None:
+            held.close()
 
     @contextmanager
     def _driver(self) -> Iterator[Any]:

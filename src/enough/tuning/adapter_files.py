@@ -26,7 +26,7 @@ from enough.bundled_models import BUNDLED_MODELS, new_folder
 from enough.errors import ConfigError, DataError
 from enough.generators.config import locate_adapter
 from enough.run_folders import read_json, write_json, write_whole
-from enough.tuning.config import TuneConfig
+from enough.tuning.config import LoraSettings
 from enough.tuning.lora import Lora
 
 log = logging.getLogger(__name__)
@@ -34,6 +34,9 @@ FORMAT = 1
 CONFIG_FILE = "adapter_config.json"
 WEIGHTS_FILE = "adapter_model.safetensors"
 TUNING_FILE = "tuning.json"
+_UNKNOWN_HERE = (
+    "use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save", "fan_in_fan_out",
+)  # fmt: skip
 
 _CARD = """\
 # A LoRA adapter for {model}
@@ -51,6 +54,11 @@ like, so that a record in the prompt should help for what it says about the user
 """
 
 
+_BEGUN = """\
+- **Begun with** the adapter `{}`, which may have been tuned on users that this one was measured on.
+"""
+
+
 def write_adapter(folder: Path, lora: Lora, about: dict[str, Any]) -> None:
     """Write all files; `about` is what goes into tuning.json."""
     with new_folder(folder) as unfinished:
@@ -62,17 +70,40 @@ def write_adapter(folder: Path, lora: Lora, about: dict[str, Any]) -> None:
         unfinished.chmod(0o755)  # temporary folders are closed to others
 
 
-def start_of(config: TuneConfig) -> dict[str, str] | None:
-    """Name and digest of the adapter a run goes on from; None without one."""
-    if config.start is None:
-        return None
-    with (locate_adapter(config.start) / WEIGHTS_FILE).open("rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
-    return {"name": config.start.name, "weights": digest.hexdigest()}
+def digest_of(start: Path) -> str:
+    """Of the weights of an adapter that a run goes on from.
+
+    Raises:
+        DataError: if there are none that can be read.
+    """
+    path = locate_adapter(start) / WEIGHTS_FILE
+    try:
+        with path.open("rb") as file:
+            found = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16))
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror})", path=path) from None
+    return found.hexdigest()
+
+
+def require_plain(start: Path, settings: LoraSettings) -> None:
+    """Refuse an adapter of another shape, as far as that can be said without the model.
+
+    Raises:
+        ConfigError: if it has one.
+    """
+    folder = locate_adapter(start)
+    about = read_json(folder / CONFIG_FILE)
+    wanted = {"peft_type": "LORA", "r": settings.rank, "lora_alpha": settings.alpha}
+    for name, ours in wanted.items():
+        if (theirs := about.get(name)) != ours:
+            raise ConfigError(f"start: {folder.name} has {name} {theirs!r}, this run {ours!r}")
+    for name in _UNKNOWN_HERE:
+        if theirs := about.get(name):
+            raise ConfigError(f"start: {folder.name} has {name} {theirs!r}, which tuning has not")
 
 
 def read_start(folder: Path, lora: Lora, model: str) -> dict[str, torch.Tensor]:
-    """The updates of an adapter of the same shape.
+    """The updates of an adapter, which has passed `require_plain`.
 
     Args:
         folder: of the adapter.
@@ -80,16 +111,13 @@ def read_start(folder: Path, lora: Lora, model: str) -> dict[str, torch.Tensor]:
         model: name of the model that is tuned.
 
     Raises:
-        ConfigError: if it has another shape.
+        ConfigError: if they belong to other layers.
         DataError: if a file cannot be read.
     """
-    about, wanted = read_json(folder / CONFIG_FILE), peft_config(lora, model)
-    for name in ("peft_type", "r", "lora_alpha", "target_modules"):
-        theirs, ours = about.get(name), wanted[name]
-        if isinstance(theirs, list):
-            theirs = sorted(theirs)
-        if theirs != ours:
-            raise ConfigError(f"start: {folder.name} has {name} {theirs!r}, this run {ours!r}")
+    about = read_json(folder / CONFIG_FILE)
+    theirs, ours = sorted(about.get("target_modules") or ()), list(lora.modules)
+    if theirs != ours:
+        raise ConfigError(f"start: {folder.name} has updates of {theirs}, this run of {ours}")
     if (base := about.get("base_model_name_or_path")) != model:
         log.warning("start: %s was made for %s; if that is not %s, stop", folder.name, base, model)
     try:
@@ -129,10 +157,10 @@ def _card(about: dict[str, Any]) -> str:
     model, requests = about["base_model"], about["requests"]["fitted"]
     bundled = BUNDLED_MODELS.get(model)
     licence = bundled.licence if bundled else f"that of {model} and of the data"
-    start = about["settings"].get("start")
+    start = about.get("begun_with")
     return _CARD.format(
         model=model,
-        start="" if start is None else f"- **Begun with** the adapter `{start['name']}`.\n",
+        start="" if start is None else _BEGUN.format(start),
         source=about["source"],
         requests=sum(requests.values()),
         tasks=", ".join(requests),

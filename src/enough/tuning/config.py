@@ -112,7 +112,7 @@ class TuneConfig:
 
     @property
     def of_result(self) -> dict[str, Any]:
-        """Everything the adapter depends on, as plain values without paths of this machine."""
+        """What the adapter depends on but for `start`: plain values, no paths of this machine."""
         table: dict[str, Any] = as_table(self)
         del table["save_every"], table["generator"]
         table.pop("start", None)

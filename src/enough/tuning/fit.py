@@ -58,7 +58,7 @@ def fit(
             so_far = step + 1
             if so_far % config.save_every == 0 or so_far == steps:
                 state.save(lora.weights, stepper.optimiser, losses.so_far())
-            on_step("tuning", so_far, steps, f"loss {losses.recent(_SHOWN):.3f}")
+            on_step("tuning", so_far, steps, losses.recent(_SHOWN))
     lora.dropping_out(False)
     found: NDArray[np.float32] = losses.so_far().numpy()
     return found

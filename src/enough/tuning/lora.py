@@ -1,7 +1,8 @@
 """LoRA layers inside a frozen model.
 
 In: a model and the adapter's shape. Out: the same model with small trainable updates beside its
-linear layers; they start at zero, so nothing changes until a step is made.
+linear layers; they start at zero, so nothing changes until a step is made, or with the weights
+of an adapter that was made before.
 """
 
 from __future__ import annotations

@@ -21,6 +21,9 @@ from enough.records import Dataset, Example
 TUNING_SEED = 1_000_003
 """Of the made-up world that adapters are tuned on; studies use other seeds, so other people."""
 
+FURTHER_SEED = 1_000_103
+"""Of those that runs are tuned on which go on from an adapter: nobody it was tuned on."""
+
 _FEWEST = 2  # held out: each is compared with records of another one
 _HELD_OUT = 4  # a stream of random numbers of its own; see `samples`
 

@@ -7,6 +7,7 @@ folder beside it holds what a killed run goes on from.
 from __future__ import annotations
 
 import dataclasses
+import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from enough.data.folders import require_one_per_task
 from enough.data.leakage import LeakageControls
-from enough.errors import ConfigError, DataError
+from enough.errors import ConfigError, DataError, ModelError, UnknownNameError
 from enough.generators.config import GeneratorConfig, locate_adapter
 from enough.generators.hf import HFGenerator
 from enough.model_names import model_name
@@ -30,8 +31,9 @@ from enough.run_folders import first_difference, held_folder, read_json, write_j
 from enough.tuning.adapter_files import (
     FORMAT,
     TUNING_FILE,
+    digest_of,
     read_start,
-    start_of,
+    require_plain,
     versions,
     write_adapter,
 )
@@ -43,6 +45,7 @@ from enough.tuning.people import Dealt, deal_out
 from enough.tuning.samples import Samples
 from enough.tuning.state_files import UnfinishedRun
 
+log = logging.getLogger(__name__)
 _TENTH = 10
 
 
@@ -81,8 +84,8 @@ class TuneRun:
                 name: dealt.digest for name, dealt in zip(self._names, self._dealt, strict=True)
             },
         }
-        if (start := start_of(config)) is not None:
-            self._settings["start"] = start
+        if config.start is not None:
+            self._settings["start"] = self._digest_of(config.start)
 
     def run(
         self,
@@ -104,20 +107,41 @@ class TuneRun:
             unfinished.remove()  # a kill may have come between the two
             return about
         require_peft()
+        if (start := self.config.start) is not None:
+            require_plain(start, self.config.lora)
+            log.warning("users it is measured on may be among those %s was tuned on", start.name)
         with held_folder(unfinished.path):
             unfinished.require_settings(self._settings)
             generator = load()
             # Before anything slow: it may find that the settings do not suit the model.
             lora = Lora(generator.lm, self.config.lora, self.config.seed)
-            if (start := self.config.start) is not None:
-                model = model_name(self.config.generator.model)
-                lora.begin_with(read_start(locate_adapter(start), lora, model))
+            if start is not None:
+                self._begin(lora, start, unfinished)
             controls, retriever = stages()
             fitted = [self._pools(d, d.fitted, controls, retriever, on_step) for d in self._dealt]
             held = [self._pools(d, d.held_out, controls, retriever, on_step) for d in self._dealt]
             about = self._tune(generator, lora, fitted, held, unfinished, on_step=on_step)
             unfinished.remove()
         return about
+
+    def _digest_of(self, start: Path) -> str:
+        """Of the adapter it goes on from; a finished run does not need that any more."""
+        try:
+            return digest_of(start)
+        except (DataError, ModelError, UnknownNameError):
+            if not (self.out / TUNING_FILE).exists():
+                raise
+            return str(read_json(self.out / TUNING_FILE)["settings"].get("start"))
+
+    def _begin(self, lora: Lora, start: Path, unfinished: UnfinishedRun) -> None:
+        """Take over the weights of another adapter, which has to be one of this model."""
+        try:
+            model = model_name(self.config.generator.model)
+            lora.begin_with(read_start(locate_adapter(start), lora, model))
+        except (ConfigError, DataError):
+            if not unfinished.before_file.exists():  # nothing to go on from, so nothing to keep
+                unfinished.remove()
+            raise
 
     def _finished(self) -> dict[str, Any]:
         if not (self.out / TUNING_FILE).exists():
@@ -178,6 +202,7 @@ class TuneRun:
             "base_model": model_name(config.generator.model),
             "generator": generator.fingerprint,
             "source": self._source,
+            **({} if config.start is None else {"begun_with": config.start.resolve().name}),
             "settings": self._settings,
             "requests": {
                 "fitted": dict(zip(self._names, map(len, fitted), strict=True)),
@@ -208,7 +233,7 @@ def load_for_tuning(config: GeneratorConfig) -> HFGenerator:
 def _before(
     unfinished: UnfinishedRun, generator: HFGenerator, trios: Sequence[Trio], on_step: OnStep
 ) -> list[dict[str, Any]]:
-    """What was measured when the run began, by this same generator; updates start at zero."""
+    """What was measured when the run began, by this same generator: before any step."""
     if unfinished.before_file.exists():
         kept = read_json(unfinished.before_file)
         if kept["generator"] != generator.fingerprint:

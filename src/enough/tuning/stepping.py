@@ -67,14 +67,16 @@ class StepLosses:
         if self._waiting:
             end = self._done + len(self._waiting)
             self._read[self._done : end] = torch.stack(self._waiting).cpu()
-            self._waiting.clear()
             bad = (~self._read[self._done : end].isfinite()).nonzero()
             if len(bad):
                 step = self._done + int(bad[0]) + 1
                 raise ModelError(f"the loss of step {step} is not a number; {self._advice}")
+            self._waiting.clear()
             self._done = end
         return self._read[: self._done]
 
-    def recent(self, count: int) -> float:
-        """Mean of the last ones that are read."""
-        return float(self._read[max(0, self._done - count) : self._done].mean())
+    def recent(self, count: int) -> str:
+        """Mean of the last ones that are read, in words; nothing before the first is."""
+        if not self._done:
+            return ""
+        return f"loss {self._read[max(0, self._done - count) : self._done].mean():.3f}"
