@@ -14,7 +14,7 @@ from enough.config import from_table
 from enough.errors import ConfigError
 from enough.matching import covariates as covariates_module
 from enough.matching.covariates import NO_LIMIT, Covariates, Numbers, covariates, start_of
-from enough.matching.differences import Differences, Relevance
+from enough.matching.differences import Differences
 from enough.matching.matcher import Asked, Match, MatchConfig, Matcher, Outcome
 from enough.moment import Moment, strictly_before
 from enough.protocols import Floats
@@ -79,8 +79,7 @@ def by_brute_force(
     close &= np.isfinite(in_time) & (in_time <= config.time) & (in_metadata <= config.metadata)
     total = in_time + in_metadata
     if table.has_content[record]:
-        content = apart.in_content(record, numbers)
-        relevance = apart.in_relevance(record, one.query, numbers)
+        content, relevance = apart.in_content(record, one.query, numbers)
         length = apart.in_length(record, numbers)
         close &= (content <= config.content) & (relevance <= config.relevance)
         close &= length <= config.length
@@ -154,9 +153,9 @@ class Unpruned(Matcher):
     def forget_radii(self) -> None:
         self._cells = replace(self._cells, radii=np.full(len(self._cells.radii), math.pi))
 
-    def _within(self, record: int, relevance: Relevance, numbers: Numbers) -> Numbers:
+    def _within(self, record: int, query: Floats, numbers: Numbers) -> Numbers:
         self.looked_at += len(numbers)
-        return super()._within(record, relevance, numbers)
+        return super()._within(record, query, numbers)
 
 
 @pytest.mark.parametrize("bits", [-3, -1, 0, 1, 3])

@@ -23,15 +23,11 @@ class Differences:
         self._length_spread = _spread(table.log_length[table.has_content])
         self.time_spread = _spread(table.time)
 
-    def in_content(self, record: int, numbers: Numbers) -> Values:
-        """Cosine distance to the record."""
+    def in_content(self, record: int, query: Floats, numbers: Numbers) -> tuple[Values, Values]:
+        """Cosine distance to the record; difference of the cosines with the query."""
         vectors, own = self._table.vectors[numbers], self._table.vectors[record]
-        return np.asarray((1 - vectors @ own).astype(np.float64))
-
-    def in_relevance(self, record: int, query: Floats, numbers: Numbers) -> Values:
-        """Difference of the cosines with the query."""
-        vectors, own = self._table.vectors[numbers], self._table.vectors[record]
-        return np.asarray(np.abs(vectors @ query - own @ query).astype(np.float64))
+        relevance = np.abs(vectors @ query - own @ query)
+        return (1 - vectors @ own).astype(np.float64), relevance.astype(np.float64)
 
     def in_length(self, record: int, numbers: Numbers) -> Values:
         """Of log(1 + letters), in standard deviations."""
@@ -52,23 +48,6 @@ class Differences:
         if metadata.shape[1] == 0:
             return np.zeros(len(numbers))
         return np.asarray((metadata[numbers] != metadata[record]).mean(axis=1))
-
-
-class Relevance:
-    """`in_relevance` for the records of one request, whose searches meet the same others again."""
-
-    def __init__(self, table: Covariates, query: Floats) -> None:
-        self._vectors, self._query = table.vectors, query
-        self._cosines = np.empty(len(table), np.float32)
-        self._is_known = np.zeros(len(table), np.bool_)
-
-    def differences(self, record: int, numbers: Numbers) -> Values:
-        """Of the cosines with the query, [len(numbers)]."""
-        new = numbers[~self._is_known[numbers]]
-        self._cosines[new] = self._vectors[new] @ self._query
-        self._is_known[new] = True
-        own = self._vectors[record] @ self._query
-        return np.asarray(np.abs(self._cosines[numbers] - own).astype(np.float64))
 
 
 def _spread(values: Values) -> float:

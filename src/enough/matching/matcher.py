@@ -19,7 +19,7 @@ import numpy as np
 from enough.config import LATER
 from enough.errors import ConfigError
 from enough.matching.covariates import Covariates, Flags, Numbers, Values
-from enough.matching.differences import Differences, Relevance
+from enough.matching.differences import Differences
 from enough.matching.neighbours import Cells, Times
 from enough.protocols import Floats
 from enough.retrieval.encoders import located_encoder
@@ -103,15 +103,6 @@ class Asked:
     salt: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """What the searches for all records of a request share."""
-
-    asked: Asked
-    legal: Flags
-    relevance: Relevance
-
-
 class Matcher:
     """Finds controls among the records of one task.
 
@@ -134,20 +125,19 @@ class Matcher:
         legal = (table.owner != asked.owner) & (table.end <= asked.start)
         legal[asked.barred] = False
         none = Outcome.REJECTED if legal.sum() >= self._config.controls else Outcome.UNAVAILABLE
-        search = _Search(asked, legal, Relevance(table, asked.query))
         matches = []
         for record in asked.records.tolist():
-            controls = self._controls(record, search)
+            controls = self._controls(record, asked, legal)
             matches.append(Match(Outcome.MATCHED, controls) if controls else Match(none))
         return matches
 
-    def _controls(self, record: int, search: _Search) -> tuple[int, ...]:
+    def _controls(self, record: int, asked: Asked, legal: Flags) -> tuple[int, ...]:
         """The nearest acceptable records, or nothing if they are too few."""
         wanted = self._config.controls
         enough = wanted * _LOOKED_AT
         while True:
-            found = self._acceptable(record, search, enough)
-            distance = self._distance(record, search.asked.query, found)
+            found = self._acceptable(record, asked, legal, enough)
+            distance = self._distance(record, asked.query, found)
             nearest: dict[int, int] = {}
             for number in found[np.argsort(distance, kind="stable")].tolist():
                 nearest.setdefault(int(self._things[number]), number)
@@ -157,21 +147,21 @@ class Matcher:
                 return ()
             enough *= 4
 
-    def _acceptable(self, record: int, search: _Search, enough: int) -> Numbers:
+    def _acceptable(self, record: int, asked: Asked, legal: Flags, enough: int) -> Numbers:
         """Legal records within the calipers, at least `enough` of them if there are as many."""
 
         def keep(numbers: Numbers) -> Numbers:
-            return self._within(record, search.relevance, numbers[search.legal[numbers]])
+            return self._within(record, asked.query, numbers[legal[numbers]])
 
         table, config = self._table, self._config
         if table.has_content[record]:
             reach = config.content + _ROUNDING
             return np.sort(self._cells.around(table.vectors[record], reach, enough, keep))
         reach = (config.time + _ROUNDING) * self._apart.time_spread
-        chance = np.random.default_rng((config.seed, search.asked.salt, record)).random()
+        chance = np.random.default_rng((config.seed, asked.salt, record)).random()
         return self._times.around(float(table.time[record]), reach, chance, enough, keep)
 
-    def _within(self, record: int, relevance: Relevance, numbers: Numbers) -> Numbers:
+    def _within(self, record: int, query: Floats, numbers: Numbers) -> Numbers:
         """Those within every caliper; vectors, the dearest, are compared last."""
         table, config, apart = self._table, self._config, self._apart
         in_time = apart.in_time(record, numbers)
@@ -181,16 +171,16 @@ class Matcher:
             return numbers[close]
         close &= _at_most(apart.in_length(record, numbers), config.length)
         numbers = numbers[close]
-        numbers = numbers[_at_most(relevance.differences(record, numbers), config.relevance)]
-        return numbers[_at_most(apart.in_content(record, numbers), config.content)]
+        content, relevance = apart.in_content(record, query, numbers)
+        near = _at_most(content, config.content) & _at_most(relevance, config.relevance)
+        return numbers[near]
 
     def _distance(self, record: int, query: Floats, numbers: Numbers) -> Values:
         """The sum of all differences, [len(numbers)]."""
         apart = self._apart
         total = apart.in_time(record, numbers) + apart.in_metadata(record, numbers)
         if self._table.has_content[record]:
-            content = apart.in_content(record, numbers)
-            relevance = apart.in_relevance(record, query, numbers)
+            content, relevance = apart.in_content(record, query, numbers)
             total += (content + relevance) / self._table.cosine_spread
             total += apart.in_length(record, numbers)
         return total.round(_DECIMALS)
