@@ -16,7 +16,7 @@ class StoreConfig:
         database: a file for SQLite, or a URL postgresql://user:password@host/name.
         wait_s: seconds to wait for another writer or for the server before it is an error.
         cache_mb: memory for vectors of users that were asked for lately; 0 keeps none.
-        connections: the most that are open at once; on SQLite there is one more, for single rows.
+        connections: the most that are open at once.
     """
 
     database: str = "enough.sqlite"
