@@ -7,7 +7,6 @@ offline teacher, oracles and metrics are handed an `Example`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
 
 from enough.moment import Moment
 from enough.tasks import Task
@@ -62,14 +61,11 @@ class Request:
     date: str | None = None
     moment: Moment | None = None
     source_id: str | None = None
-    _query: str | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def query(self) -> str:
         """The part of the input that is searched with (the task's official query rule)."""
-        if self._query is None:  # looked for once: many ask
-            object.__setattr__(self, "_query", self.task.query_of(self.input))
-        return cast(str, self._query)
+        return self.task.query_of(self.input)
 
 
 @dataclass(frozen=True, slots=True)

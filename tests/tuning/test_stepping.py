@@ -49,7 +49,6 @@ def test_losses_come_back_in_order_behind_those_of_before(device: torch.device) 
     for value in range(10):
         losses.add(torch.tensor(float(value)))
     assert losses.so_far().tolist() == [5.0, 4.0, *map(float, range(10))]
-    losses.so_far()
     assert losses.recent(2) == "loss 8.500"
 
 

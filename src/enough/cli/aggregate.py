@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from enough.cli.engine import Engine, Workers, with_engine
 from enough.cli.label import label_with_progress, print_report
 from enough.cli.terminal import progress_bars, require_apart
+
+if TYPE_CHECKING:
+    from enough.controller.walks import Walks
+    from enough.progress import OnStep
+    from enough.records import Dataset
 
 
 class Walk(StrEnum):
@@ -68,13 +73,10 @@ def aggregate(
     from enough.config import load_config
     from enough.controller.bundled import locate_controller
     from enough.controller.checkpoint import load_controller
-    from enough.controller.labelled_folder import read_labelled
-    from enough.controller.visiting import controller_walks, states_along
-    from enough.controller.walks import Walks, read_walks, retriever_walks
+    from enough.controller.visiting import states_along
     from enough.data.folders import read_folder
     from enough.fleet.config import EngineConfig
     from enough.labels.config import LabelConfig
-    from enough.labels.encoder_of import encoder_of
     from enough.labels.folder import LabelFolder
     from enough.labels.run import LabelRun
     from enough.labels.visits import Visits
@@ -86,22 +88,10 @@ def aggregate(
     datasets = [read_folder(folder) for folder in data]
     controller = locate_controller(controller)
     point = load_controller(controller).point
-    trees = [tree.of for part in LabelFolder(labels).read() for tree in part.trees]
     with progress_bars() as update:
-
-        def along_controller() -> Walks:
-            encoder = encoder_of(LabelFolder(labels))
-            trained = load_controller(controller, encoder=encoder.fingerprint)
-            labelled = read_labelled(labels, datasets, encoder, update)
-            return controller_walks(trained, labelled.requests, at_least)
-
-        walked: dict[Walk, Callable[[], Walks]] = {
-            Walk.CONTROLLER: along_controller,
-            Walk.OUT_OF_FOLD: lambda: read_walks(controller, [of.name for of in trees]),
-            Walk.RETRIEVER: lambda: retriever_walks(trees),
-        }
+        walked = _walked(labels, controller, datasets, at_least, update)
         states = states_along([walked[one]() for one in dict.fromkeys(walk)])
-        visits = Visits(labels, states, levels, actions)
+    visits = Visits(labels, states, levels, actions)
     settings = dataclasses.replace(settings, engine=chosen, targets=point)
     report = label_with_progress(LabelRun(datasets, settings, out, visits))
     report["visited_states"] = sum(map(len, visits.profiles.values()))
@@ -110,3 +100,33 @@ def aggregate(
     else:
         typer.echo(f"{report['visited_states']:,} states visited")
         print_report(report)
+
+
+def _walked(
+    labels: Path,
+    controller: Path,
+    datasets: Sequence[Dataset],
+    at_least: int,
+    on_step: OnStep,
+) -> dict[Walk, Callable[[], Walks]]:
+    """How each kind of walk is made; the retriever's needs neither encoder nor features."""
+    from enough.controller.checkpoint import load_controller
+    from enough.controller.labelled_folder import read_labelled
+    from enough.controller.visiting import controller_walks
+    from enough.controller.walks import read_walks, retriever_walks
+    from enough.labels.encoder_of import encoder_of
+    from enough.labels.folder import LabelFolder
+
+    trees = [tree.of for part in LabelFolder(labels).read() for tree in part.trees]
+
+    def along_controller() -> Walks:
+        encoder = encoder_of(LabelFolder(labels))
+        trained = load_controller(controller, encoder=encoder.fingerprint)
+        labelled = read_labelled(labels, datasets, encoder, on_step)
+        return controller_walks(trained, labelled.requests, at_least)
+
+    return {
+        Walk.CONTROLLER: along_controller,
+        Walk.OUT_OF_FOLD: lambda: read_walks(controller, [of.name for of in trees]),
+        Walk.RETRIEVER: lambda: retriever_walks(trees),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +20,7 @@ from enough.cli.terminal import (
 if TYPE_CHECKING:
     from enough.evaluation.compare_run import Contender
     from enough.evaluation.sufficiency import SufficiencyRow
+    from enough.records import Dataset
     from enough.teacher.components import TargetConfig
     from enough.teacher.oracle_config import OracleConfig
 
@@ -62,6 +63,35 @@ def oracle(
     """
     from enough.config import load_config
     from enough.data.folders import read_folder
+    from enough.teacher.oracle_config import OracleConfig
+
+    check_writable(rows)
+    settings = load_config(config, OracleConfig) if config else OracleConfig()
+    settings = dataclasses.replace(
+        settings,
+        requests=settings.requests if requests is None else requests,
+        split=split or settings.split,
+    )
+    datasets = [read_folder(folder) for folder in data]
+    folders = named_folders(controller or [])
+    found, settings = _study(datasets, settings, labels, folders, is_set=config is not None)
+    if rows is not None:
+        write_json_lines(rows, map(dataclasses.asdict, found))
+    if as_json:
+        typer.echo(json.dumps(_report(found), indent=2))
+    else:
+        _print_table(found, settings)
+
+
+def _study(
+    datasets: Sequence[Dataset],
+    settings: OracleConfig,
+    labels: Path | None,
+    controllers: Mapping[str, Path],
+    *,
+    is_set: bool,
+) -> tuple[list[SufficiencyRow], OracleConfig]:
+    """Rows of all selectors, and the settings with the operating point they were judged at."""
     from enough.errors import DataError
     from enough.evaluation.compare_run import load_contenders
     from enough.evaluation.oracle_study import (
@@ -77,17 +107,8 @@ def oracle(
     from enough.generators.loading import load_configured
     from enough.generators.score_cache import CachedGenerator
     from enough.labels.folder import LabelFolder
-    from enough.teacher.oracle_config import OracleConfig
     from enough.teacher.preparation import load_stages
 
-    check_writable(rows)
-    settings = load_config(config, OracleConfig) if config else OracleConfig()
-    settings = dataclasses.replace(
-        settings,
-        requests=settings.requests if requests is None else requests,
-        split=split or settings.split,
-    )
-    datasets = [read_folder(folder) for folder in data]
     # A split that is not there, or holds somebody who was learnt from, is told before models load.
     examples = [example for dataset in datasets for example in drawn(dataset, settings)]
     scales = None
@@ -97,10 +118,9 @@ def oracle(
     with progress_bars() as update:
         update("loading models", 0, 2)
         stages = load_stages(settings.retrieval, settings.matching)
-        contenders = load_contenders(named_folders(controller or []), stages.encoder)
-        settings = dataclasses.replace(
-            settings, targets=_point(settings, contenders, is_set=config is not None)
-        )
+        contenders = load_contenders(controllers, stages.encoder)
+        point = _point(settings, contenders, is_set=is_set)
+        settings = dataclasses.replace(settings, targets=point)
         update("loading models", 1, 2)
         generator = CachedGenerator(load_configured(settings.generator))
         update("loading models", 2, 2)
@@ -110,13 +130,8 @@ def oracle(
     if not scored:
         raise DataError("there is no request to study; see `enough data check`")
     selectors = {**FIXED, **{one.name: one.policy for one in contenders}}
-    found = judged(scored, scales or measured_scales(scored, settings), settings, selectors)
-    if rows is not None:
-        write_json_lines(rows, map(dataclasses.asdict, found))
-    if as_json:
-        typer.echo(json.dumps(_report(found), indent=2))
-    else:
-        _print_table(found, settings)
+    scales = scales or measured_scales(scored, settings)
+    return judged(scored, scales, settings, selectors), settings
 
 
 def _point(

@@ -56,14 +56,11 @@ Known = dict[Record, Portrait]
 
 def portray(records: Sequence[Record], encoder: Encoder, known: Known) -> list[Portrait]:
     """One for every record, in their order; new ones are added to what is known."""
-    try:
-        return [known[record] for record in records]
-    except KeyError:
-        pass  # nothing in here: a traceback would show the record
     missing = list(dict.fromkeys(record for record in records if record not in known))
-    texts = [record_text(record) for record in missing]
-    vectors = encoder.encode(texts + [record.action for record in missing], "document")
-    known.update(zip(missing, portraits_of(missing, texts, unit_rows(vectors)), strict=True))
+    if missing:
+        texts = [record_text(record) for record in missing]
+        vectors = encoder.encode(texts + [record.action for record in missing], "document")
+        known.update(zip(missing, portraits_of(missing, texts, unit_rows(vectors)), strict=True))
     return [known[record] for record in records]
 
 

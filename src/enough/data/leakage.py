@@ -189,10 +189,9 @@ def _apply_first_rules(
     removed: dict[str, Removal],
 ) -> Likeness:
     """Apply all rules but the fourth; return what is known of the target interaction."""
-    if request.source_id is not None or request.moment is not None:
-        for record in history:
-            if (found := _identity_or_time(request, record)) is not None:
-                removed[record.id] = found
+    for record in history:
+        if (found := _identity_or_time(request, record)) is not None:
+            removed[record.id] = found
     target = likeness_of_query(request.query, request.task)
     if answer is not None:
         target |= likeness_of_answer(answer, request.task)

@@ -62,7 +62,6 @@ class Prompter:
         self._frame_controls = self._count_controls(tokenizer.encode(self._after))
         self._head = lru_cache(maxsize=64)(self._encode_head)
         self._record = lru_cache(maxsize=_CACHED_SEGMENTS)(self._encode_record)
-        self._line = lru_cache(maxsize=_CACHED_SEGMENTS)(self._written)
         self._tail = lru_cache(maxsize=4096)(self._encode_tail)
         self._tails = Tails(self._encode_tails)
         self._sizes = Sizes(self._record, _CACHED_SEGMENTS)
@@ -80,7 +79,6 @@ class Prompter:
         """
         own = copy(self)
         own._record = lru_cache(maxsize=segments)(own._encode_record)
-        own._line = lru_cache(maxsize=segments)(own._written)
         own._tail = lru_cache(maxsize=1)(own._encode_tail)
         own._sizes = Sizes(own._record, segments)
         return own
@@ -91,7 +89,7 @@ class Prompter:
 
     def text(self, request: Request, records: Sequence[Record]) -> str:
         """The whole prompt as text, chat frame included."""
-        lines = [self._line(request.task, record) for record in records]
+        lines = (serialise_record(request.task, record, self._escaper) for record in records)
         tail = tail_text(request.input, self._escaper)
         return f"{self._before}{head_text(request.task)}{''.join(lines)}{tail}{self._after}"
 
@@ -165,11 +163,8 @@ class Prompter:
     def _encode_head(self, task: Task) -> Tokens:
         return self._tokenizer.encode(self._before + head_text(task))
 
-    def _written(self, task: Task, record: Record) -> str:
-        return serialise_record(task, record, self._escaper)
-
     def _encode_record(self, task: Task, record: Record) -> Tokens:
-        tokens = self._tokenizer.encode(self._written(task, record))
+        tokens = self._tokenizer.encode(serialise_record(task, record, self._escaper))
         return self._guarded(tokens, 0, f"record {record.id!r} of user {record.owner!r}")
 
     def _encode_tail(self, request: Request) -> Tokens:

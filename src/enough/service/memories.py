@@ -99,8 +99,8 @@ class Memories:
                 new = list(memory.portraits.items())[memory.portrayed :]  # others may be adding
                 memory.portrayed += len(new)
                 memory.portrait_bytes += sum(
-                    portrait.size + _OF_A_VECTOR + 4 * record.letters for record, portrait in new
-                )  # its texts, their tokens, and its line in a prompt
+                    portrait.size + _OF_A_VECTOR + 2 * record.letters for record, portrait in new
+                )  # its texts, and their tokens
             grown = memory.recognised.size + memory.portrait_bytes - memory.counted
             memory.counted += grown
             memory.size += grown
